@@ -87,23 +87,11 @@ class Answer:
     numbers: dict[str, float | None]
 
     def lines(self) -> list[str]:
-        """Return the answer as lines of text.
-
-        Returns
-        -------
-        list of str
-            Headline, cause and change; long ones are wrapped.
-        """
+        """Return headline, cause and change as lines of text; long ones are wrapped."""
         return [fill(text, _WIDTH, subsequent_indent="  ") for text in (self.headline, self.why, self.change) if text]
 
     def document(self) -> dict[str, Any]:
-        """Return the answer as a dictionary for JSON.
-
-        Returns
-        -------
-        dict
-            ``stable``, ``headline``, ``why``, ``change``, ``limits`` and the margins.
-        """
+        """Return the answer as a dictionary for JSON."""
         return {
             "stable": self.stable,
             "headline": self.headline,
@@ -121,25 +109,10 @@ class Answer:
 def find(
     facts: dict[str, Any], at: float, point: OperatingPoint, law: ControlLaw | None, loops: dict[str, Judged]
 ) -> Answer:
-    """Answer from an analysis at the time `at` (s), with the engine's `facts` of the scenario.
+    """Answer from an analysis at the time `at` (s), with the engine's `facts` of the scenario for the fluid model.
 
-    Parameters
-    ----------
-    facts : dict
-        The engine's description of the scenario for the fluid model.
-    at : float
-        The time (s) whose flows and load are analysed.
-    point : OperatingPoint
-        The operating point.
-    law : ControlLaw or None
-        The law there.
-    loops : dict
-        The loop with each plant, by its name; empty without a law.
-
-    Returns
-    -------
-    Answer
-        The answer.
+    `law` is that at the operating point, or None, and `loops` has the loop with each plant by its name, none without a
+    law.
     """
     name = facts["aqm"].rpartition(":")[2]  # of a user's own discipline, the class
     if law is None:

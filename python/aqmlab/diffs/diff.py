@@ -56,13 +56,7 @@ class Change:
     ci95: float | None
 
     def document(self) -> dict[str, Any]:
-        """Return the change as a dictionary for JSON.
-
-        Returns
-        -------
-        dict
-            ``first`` and ``second`` (``mean``, ``std``, ``ci95`` and ``n``), ``difference`` and ``ci95``.
-        """
+        """Return ``first`` and ``second`` as `Summary.document` does, ``difference`` and ``ci95`` for JSON."""
         both = {"first": self.first.document(), "second": self.second.document()}
         return {**both, "difference": self.difference, "ci95": self.ci95}
 

@@ -46,27 +46,14 @@ def content(result: Result) -> bytes:
 
 
 def document(result: Result) -> dict[str, Any]:
-    """Describe the first run of a result as flent describes a test.
+    """Describe the first run of a result as flent describes a test, from the end of the warm-up, which is 0.
 
-    Parameters
-    ----------
-    result : Result
-        A result with series. The file covers the measurement window, as the metrics do: 0 is the end of the warm-up.
-
-    Returns
-    -------
-    dict
-        ``version``, ``metadata``, ``x_values`` in s, ``results`` by the names of flent's series and ``raw_values``. For
-        the traffic entries whose data cross the observed link, ``TCP download::1`` and so on, or ``UDP download::1``,
-        are their throughputs at that link, in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The
-        ``SERIES_META`` of each names the entry. ``Ping (ms) ICMP`` has the round-trip times in ms of the first ``ping``
-        entry that got answers. Without one, it is the mean wait in the observed queue of the packets sent in a bin; the
-        delays of the links are not in it.
-
-    Raises
-    ------
-    LookupError
-        If the run recorded no series.
+    ``version``, ``metadata``, ``x_values`` in s, ``results`` by the names of flent's series and ``raw_values``. For the
+    traffic entries whose data cross the observed link, ``TCP download::1`` and so on, or ``UDP download::1``, are their
+    throughputs at that link, in Mbit/s, and ``TCP download sum`` and ``avg`` those of TCP together. The ``SERIES_META``
+    of each names the entry. ``Ping (ms) ICMP`` has the round-trip times in ms of the first ``ping`` entry that got
+    answers. Without one, it is the mean wait in the observed queue of the packets sent in a bin; the delays of the
+    links are not in it. Raise LookupError if the run recorded no series.
     """
     since = result.scenario.warmup
     entries = [entry["name"] for entry in result.scenario.resolved["traffic"]]

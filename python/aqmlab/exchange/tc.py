@@ -29,23 +29,12 @@ _UNLIMITED = ("cake", "drr")
 
 
 def qdiscs(result: Result) -> list[dict[str, Any]]:
-    """Describe each queue of a result, as ``tc -j -s qdisc show`` describes the queues of a machine.
+    """Describe each queue of the first run of a result, as ``tc -j -s qdisc show`` describes the queues of a machine.
 
-    Parameters
-    ----------
-    result : Result
-        A result; of several runs, the first counts.
+    For each link with a queue ``kind``, ``handle``, ``dev`` (the name of the link), ``root``, ``options``, the counters
+    that all kinds have, and the statistics of the kind. Times are in µs, sizes in bytes, rates in bytes a second. The
+    counters are those of the measurement window, without the warm-up. A discipline that Linux lacks has its own name.
 
-    Returns
-    -------
-    list of dict
-        For each link with a queue ``kind``, ``handle``, ``dev`` (the name of the link), ``root``, ``options``, the
-        counters that all kinds have, and the statistics of the kind. Times are in µs, sizes in bytes, rates in bytes a
-        second. The counters are those of the measurement window, without the warm-up. A discipline that Linux lacks has
-        its own name.
-
-    Examples
-    --------
     >>> import aqmlab
     >>> result = aqmlab.run(aqmlab.Scenario.load("links/home").with_(duration="2 s", warmup="0 s", aqm="codel"))
     >>> [(queue["dev"], queue["kind"]) for queue in qdiscs(result)]

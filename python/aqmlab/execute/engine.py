@@ -21,16 +21,7 @@ if TYPE_CHECKING:
 
 
 class EngineUnavailable(OSError):  # noqa: N818  the machine lacks something; the calling program has no error
-    """Raised when this machine lacks what an engine needs.
-
-    Parameters
-    ----------
-    message : str
-        The engine, the missing part, and how to get it.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    """Raised when this machine lacks what an engine needs, with the engine, the missing part, and how to get it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,19 +113,9 @@ class _Performer(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An engine with its options.
+    """An engine with its options, of which defaults are left out; their order is that of the declaration.
 
-    Parameters
-    ----------
-    name : str
-        One of `ENGINES`.
-    options : tuple
-        Names and values of the options; defaults are left out, and the order is that of the declaration.
-
-    Raises
-    ------
-    ValueError
-        If there is no such engine or option, or the value is not allowed.
+    Raise ValueError if there is no such engine or option, or the value is not allowed.
     """
 
     name: str = PACKET
@@ -166,24 +147,9 @@ class Engine:
 
     @classmethod
     def parse(cls, text: str) -> Engine:
-        """Parse ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``.
+        """Parse ``NAME`` or ``NAME:KEY=VALUE,KEY=VALUE``, such as ``linux:clock=real``.
 
-        Parameters
-        ----------
-        text : str
-            The engine with its options: ``linux:clock=real``.
-
-        Returns
-        -------
-        Engine
-            The engine.
-
-        Raises
-        ------
-        TypeError
-            If it is not a string.
-        ValueError
-            If there is no such engine or option, or the value is not allowed.
+        Raise TypeError for anything but a string, and ValueError as the class does.
         """
         if not isinstance(text, str):
             raise TypeError(f"engine = {text!r}: must be a string, such as 'packet'")
@@ -212,17 +178,9 @@ class Engine:
         return ENGINES[self.name].seeded
 
     def work(self, scenario: Scenario) -> float:
-        """Estimate the CPU time of a run, in packets of the packet engine.
+        """Estimate the CPU time of a run of a valid scenario, in packets of the packet engine: at least 1.
 
-        Parameters
-        ----------
-        scenario : Scenario
-            The scenario, which must be valid.
-
-        Returns
-        -------
-        float
-            The work, at least 1; in real time, that of the packet engine in the scenario's duration.
+        In real time, it is that of the packet engine in the scenario's duration.
         """
         if not self.seeded:
             return 1.0
@@ -248,34 +206,15 @@ class Engine:
     def check(self, scenario: Scenario) -> None:
         """Check that it can perform a scenario.
 
-        Parameters
-        ----------
-        scenario : Scenario
-            The scenario.
-
-        Raises
-        ------
-        ScenarioError
-            If the scenario is not valid, or the engine cannot perform it.
-        EngineUnavailable
-            If this machine lacks what the engine needs.
+        Raise ScenarioError if the scenario is not valid, or the engine cannot perform it, and `EngineUnavailable` if
+        this machine lacks what the engine needs.
         """
         self._performer.check(scenario, self.settings)
 
     def perform(self, task: Task, watch: Watch) -> Outcome | None:
-        """Perform a task.
+        """Perform a task; return None if `watch` stopped it.
 
-        Parameters
-        ----------
-        task : Task
-            The task.
-        watch : callable
-            Called from time to time with the fraction done; the run stops when it returns False.
-
-        Returns
-        -------
-        Outcome or None
-            The outcome; None if the run was stopped.
+        `watch` is called from time to time with the fraction done, and stops the run when it returns False.
         """
         return self._performer.perform(task, self.settings, watch)
 

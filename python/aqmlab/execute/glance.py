@@ -49,11 +49,6 @@ class Glance:
     def read(cls, text: str) -> Glance:
         """Return the glance from the JSON object that an engine sent.
 
-        Raises
-        ------
-        ValueError
-            If the text is not JSON.
-        TypeError
-            If a key is missing or unknown.
+        Raise ValueError if the text is not JSON, and TypeError if a key is missing or unknown.
         """
         return cls(**json.loads(text))

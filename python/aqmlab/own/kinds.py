@@ -10,16 +10,7 @@ from typing import Any
 
 
 class NotCompiled(Exception):  # noqa: N818  not an error: the class runs in Python
-    """Raised when a class cannot be compiled.
-
-    Parameters
-    ----------
-    reason : str
-        The reason, with file and line where there is one.
-    """
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
+    """Raised when a class cannot be compiled, with the reason, and with file and line where there is one."""
 
 
 SWITCH = "b"

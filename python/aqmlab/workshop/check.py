@@ -90,24 +90,10 @@ class Checked:
 
 
 def check(reference: str, progress: Callable[[float], None] | None = None) -> list[Checked]:
-    """Test the classes of a file, or one of them.
+    """Test the classes of a file, given as ``FILE``, or one of them, as ``FILE:CLASS``.
 
-    Parameters
-    ----------
-    reference : str
-        ``FILE``, or ``FILE:CLASS``.
-    progress : callable, optional
-        Called with the fraction done.
-
-    Returns
-    -------
-    list of Checked
-        The findings for each class.
-
-    Raises
-    ------
-    ValueError
-        If there is no such class, with the file, the line and the reason.
+    `progress` is called with the fraction done. Raise ValueError, with the file, the line and the reason, if there is
+    no such class.
     """
     file, _, name = reference.partition(".py")
     file = os.path.abspath(file + ".py")
@@ -292,17 +278,9 @@ def _compiled(of: Declared) -> tuple[bool | None, str]:
 
 
 def speeds(reference: str) -> dict[str, float | None]:
-    """Measure the packets of the link that a run with a class has in a second of CPU time.
+    """Measure the packets of the link that a run with a class, ``FILE:CLASS``, has in a second of CPU time.
 
-    Parameters
-    ----------
-    reference : str
-        ``FILE:CLASS``.
-
-    Returns
-    -------
-    dict
-        The speed with the class in ``python``, and ``compiled``, None if it cannot be compiled.
+    They are those in ``python``, and ``compiled``, which is None if the class cannot be compiled.
     """
     of = declared(reference)
     scene = Scenario.load("lred/exp1").with_({"record.series": False, "duration": "30 s", "warmup": "1 s"})

@@ -31,17 +31,9 @@ def rust_name(declared: Declared) -> str:
 
 
 def rust(declared: Declared) -> str:
-    """Write the Rust file of a class, whose methods are still in Python, as comments, where Rust has to stand.
+    """Write the Rust file of a class, ``crates/aqm/src/aqm/NAME.rs``.
 
-    Parameters
-    ----------
-    declared : Declared
-        The class.
-
-    Returns
-    -------
-    str
-        The text of ``crates/aqm/src/aqm/NAME.rs``.
+    Its methods are still in Python, as comments, where Rust has to stand.
     """
     parts = [
         _head(declared),

@@ -83,21 +83,10 @@ class _Draws:
 
 
 def recording(declared: Declared, name: str, switches: Mapping[str, bool] | None = None) -> str:
-    """Return the events of a queue that is overloaded and idle by turns, with the verdicts of a class.
+    """Return the events of a queue that is overloaded and idle by turns, with the verdicts of a class: a line for each.
 
-    Parameters
-    ----------
-    declared : Declared
-        The class.
-    name : str
-        The name of the algorithm that translates it.
-    switches : mapping
-        Parameters that are not at their defaults.
-
-    Returns
-    -------
-    str
-        A line for each event, which crates/aqm/tests/ported.rs describes and plays.
+    `name` is that of the algorithm that translates the class, and `switches` has the parameters that are not at their
+    defaults. crates/aqm/tests/ported.rs describes the lines, and plays them.
     """
     draws = _Draws(1)
     chosen = switches or {}

@@ -28,22 +28,9 @@ _WANTED = "must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flen
 def read(file: str | os.PathLike[str]) -> list[Measured]:
     """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o`` or flent wrote, as it is or compressed.
 
-    Parameters
-    ----------
-    file : str or PathLike
-        The file.
-
-    Returns
-    -------
-    list of Measured
-        The measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping.
-
-    Raises
-    ------
-    OSError
-        If the file cannot be read.
-    ValueError
-        If it is empty, torn, of another format, or the record of a measurement that failed; the message is a line.
+    It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping.
+    Raise OSError if it cannot be read, and ValueError with a line of text if it is empty, torn, of another format, or
+    the record of a measurement that failed.
     """
     path = Path(file)
     text = _unpacked(path, read_whole(path)).decode("utf-8-sig", errors="replace").strip()

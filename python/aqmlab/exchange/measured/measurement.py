@@ -49,24 +49,11 @@ def statistics(name: str, values: Sequence[float]) -> dict[str, float]:
 def pings(
     name: str, delays: Sequence[tuple[float, float]], ways: Sequence[tuple[float, float]], lost: float | None
 ) -> Measured:
-    """Describe probes of the round-trip time.
+    """Describe probes of the round-trip time; `name` and `delays` are those of `Measured`.
 
-    Parameters
-    ----------
-    name : str
-        As in `Measured`.
-    delays : sequence of pair
-        As in `Measured`.
-    ways : sequence of pair
-        The way to the server and the round trip of each packet in s, by the clocks of both ends: without meaning if
-        these are apart by more than the packet was under way.
-    lost : float or None
-        The share of packets that did not come back, if it is known.
-
-    Returns
-    -------
-    Measured
-        The measurement.
+    `ways` has the way to the server and the round trip of each packet in s, by the clocks of both ends: without meaning
+    if these are apart by more than the packet was under way. `lost` is the share of packets that did not come back, if
+    known.
     """
     metrics: Metrics = {**statistics("rtt", [delay for _, delay in delays])}
     if any(not 0 <= way <= trip for way, trip in ways):

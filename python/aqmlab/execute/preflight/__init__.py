@@ -108,28 +108,9 @@ def findings(
 ) -> list[Finding]:
     """Return the findings that make the runs of a scenario impossible, falsify their results or delay packets.
 
-    Parameters
-    ----------
-    engine : str
-        One of `ENGINES`.
-    congestion : iterable of str, optional
-        The congestion controls that the scenario needs, by their names in Linux.
-    disciplines : iterable of str, optional
-        The disciplines of Linux that it needs, as in ``--aqm kernel:NAME``.
-    kernel : str, optional
-        The guest's kernel, a path; ``auto`` is the one that ``make kernel`` builds.
-    machine : Machine, optional
-        By default this machine.
-
-    Returns
-    -------
-    list of Finding
-        Those whose state is ``missing``, ``spoils`` or ``delays``; empty if nothing is in the way.
-
-    Raises
-    ------
-    ValueError
-        If there is no such engine.
+    `engine` is one of `ENGINES`; raise ValueError for another. `congestion` has the congestion controls that the
+    scenario needs, by their names in Linux, and `disciplines` those of ``--aqm kernel:NAME``. `kernel` is the path of
+    the guest's kernel; ``auto`` is the one that ``make kernel`` builds.
     """
     if engine not in ENGINES:
         raise ValueError(f"engine = {engine!r}: must be one of {', '.join(ENGINES)}")

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec
 
 if TYPE_CHECKING:
     from aqmlab.execute.preflight.machine import Machine
+
+P = ParamSpec("P")
 
 
 class State(StrEnum):
@@ -62,26 +66,34 @@ class Finding:
     group: str = ""
 
 
-def missing_unless(good: bool | None, name: str, found: str, spoils: str, fix: str, needed: bool = True) -> Finding:
-    """Return a finding that is ``ok``, ``missing``, or ``unknown`` for None."""
-    return _judged(good, State.MISSING, name, found, spoils, fix, needed)
+Fact = tuple[bool | None, str, str]
+"""What a check sees: whether all is well (None if that is not known), the fact, and the command that mends it."""
 
 
-def spoils_unless(good: bool | None, name: str, found: str, spoils: str, fix: str) -> Finding:
-    """Return a finding that is ``ok``, ``spoils``, or ``unknown`` for None."""
-    return _judged(good, State.SPOILS, name, found, spoils, fix)
-
-
-def delays_unless(good: bool | None, name: str, found: str, spoils: str, fix: str) -> Finding:
-    """Return a finding that is ``ok``, ``delays``, or ``unknown`` for None."""
-    return _judged(good, State.DELAYS, name, found, spoils, fix)
-
-
-def _judged(
-    good: bool | None, bad: State, name: str, found: str, spoils: str, fix: str, needed: bool = True
-) -> Finding:
+def judged(fact: Fact, bad: State, name: str, spoils: str, needed: bool = True) -> Finding:
+    """Return the finding on a fact, whose state is `bad` if not all is well."""
+    good, found, fix = fact
     state = State.UNKNOWN if good is None else State.OK if good else bad
     return Finding(name, state, found, spoils, "" if good else fix, needed)
+
+
+def _check(
+    bad: State, name: str, spoils: str, needed: bool = True
+) -> Callable[[Callable[Concatenate[Machine, P], Fact]], Callable[Concatenate[Machine, P], Finding]]:
+    """Make a check of a function that returns a fact of a machine; the other arguments are those of `judged`."""
+
+    def made(fact: Callable[Concatenate[Machine, P], Fact]) -> Callable[Concatenate[Machine, P], Finding]:
+        @wraps(fact)
+        def checked(machine: Machine, *arguments: P.args, **settings: P.kwargs) -> Finding:
+            return judged(fact(machine, *arguments, **settings), bad, name, spoils, needed)
+
+        return checked
+
+    return made
+
+
+missing, spoils, delays = (partial(_check, state) for state in (State.MISSING, State.SPOILS, State.DELAYS))
+"""Each makes a check, whose finding is in this state if not all is well, from its name and what is then wrong."""
 
 
 def install(machine: Machine, *packages: str) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Mapping
-from functools import partial
 from pathlib import Path
 
-from aqmlab.execute.preflight.finding import Finding, State, install, make, missing_unless, set_sysctl, write
+from aqmlab.execute.preflight.finding import Fact, State, install, make, missing, set_sysctl, write
 from aqmlab.execute.preflight.machine import Done, Machine
 
 MEMORY = 512 * 2**20
@@ -47,36 +46,34 @@ def memory_space(machine: Machine) -> int:
     return space if isinstance(space, int) else 0
 
 
-def platform(machine: Machine) -> Finding:
+@missing("platform", "User-Mode Linux is an ordinary process of Linux on x86-64 only.")
+def platform(machine: Machine) -> Fact:
     """Check that User-Mode Linux runs on this kind of machine."""
-    found = f"{machine.system} on {machine.processor}"
     good = machine.system == "Linux" and machine.processor == "x86_64"
-    spoils = "User-Mode Linux is an ordinary process of Linux on x86-64 only."
-    return missing_unless(good, "platform", found, spoils, "aqmlab run SCENARIO --engine packet")
+    return good, f"{machine.system} on {machine.processor}", "aqmlab run SCENARIO --engine packet"
 
 
-def shell(machine: Machine) -> Finding:
+@missing("shell", "The guest's first process is a shell script, and its files are those of this machine.")
+def shell(machine: Machine) -> Fact:
     """Check that the guest can start a shell."""
     good = machine.is_executable("/bin/sh")
-    spoils = "The guest's first process is a shell script, and its files are those of this machine."
-    return missing_unless(good, "shell", "/bin/sh" if good else "no /bin/sh", spoils, install(machine, "dash"))
+    return good, "/bin/sh" if good else "no /bin/sh", install(machine, "dash")
 
 
-def built_kernel(machine: Machine, kernel: str = "auto") -> Finding:
+@missing("kernel", "Senders and router run in a guest, and this is its kernel.")
+def built_kernel(machine: Machine, kernel: str = "auto") -> Fact:
     """Check that the guest's kernel is there, can be executed and was built with everything that a run needs."""
     file = kernel_file(machine, kernel)
-    judged = partial(missing_unless, name="kernel", spoils="Senders and router run in a guest, and this is its kernel.")
     if not machine.is_executable(file):
         problem = "not executable" if os.path.exists(machine.path(file)) else "not there"
-        cure = make(machine, "kernel") if problem == "not there" else f"chmod +x {file}"
-        return judged(False, found=f"{file}: {problem}", fix=cure)
+        return False, f"{file}: {problem}", make(machine, "kernel") if problem == "not there" else f"chmod +x {file}"
     options = configuration(machine, file)
     if options is None:
-        return judged(False, found=f"{file}: does not start on this machine", fix=f"{file} --version")
+        return False, f"{file}: does not start on this machine", f"{file} --version"
     if lacking := [option for option in _NEEDED if options.get(option) != "y"]:
-        return judged(False, found=f"{file}: built without {', '.join(lacking)}", fix=_rebuild(machine, kernel))
+        return False, f"{file}: built without {', '.join(lacking)}", _rebuild(machine, kernel)
     version = machine.text(f"{file}.version") or (machine.run([file, "--version"]) or Done(0, "")).output
-    return judged(True, found=f"Linux {version}", fix="")
+    return True, f"Linux {version}", ""
 
 
 def configuration(machine: Machine, file: str) -> Mapping[str, str] | None:
@@ -91,7 +88,8 @@ def options_of(text: str) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def tracing(machine: Machine) -> Finding:
+@missing("tracing", "User-Mode Linux runs the guest's programs as processes that it traces.")
+def tracing(machine: Machine) -> Fact:
     """Check that the guest's kernel may trace its processes."""
     scope = machine.number("/proc/sys/kernel/yama/ptrace_scope") or 0
     good = scope < 2 or (scope == 2 and machine.has_capability(_SYS_PTRACE))
@@ -99,72 +97,57 @@ def tracing(machine: Machine) -> Finding:
     cure = set_sysctl(machine, "kernel.yama.ptrace_scope", 1)
     if scope > 2:
         cure = f"{write(machine, 'kernel.yama.ptrace_scope=1', '/etc/sysctl.d/99-aqmlab.conf')} && {machine.sudo}reboot"
-    spoils = "User-Mode Linux runs the guest's programs as processes that it traces."
-    return missing_unless(good, "tracing", f"kernel.yama.ptrace_scope = {scope}" if scope else "allowed", spoils, cure)
+    return good, f"kernel.yama.ptrace_scope = {scope}" if scope else "allowed", cure
 
 
-def memory(machine: Machine) -> Finding:
+@missing("memory", "The guest's memory is a file, which must be executable and on which a full folder ends the guest.")
+def memory(machine: Machine) -> Fact:
     """Check that there is a folder for the guest's memory."""
-    judged = partial(
-        missing_unless,
-        name="memory",
-        spoils="The guest's memory is a file, which must be executable and on which a full folder ends the guest.",
-    )
     if folder := memory_folder(machine):
-        space = _spaces(machine)[folder]
-        return judged(True, found=f"{folder}, {_gigabytes(space)} free", fix="")
+        return True, f"{folder}, {_gigabytes(_spaces(machine)[folder])} free", ""
     found = "; ".join(f"{folder}: {_gigabytes(space)}" for folder, space in _spaces(machine).items())
-    return judged(False, found=found, fix=f"{machine.sudo}mount -o remount,exec,size={4 * MEMORY // 2**20}M /dev/shm")
+    return False, found, f"{machine.sudo}mount -o remount,exec,size={4 * MEMORY // 2**20}M /dev/shm"
 
 
-def boot(machine: Machine, kernel: str = "auto") -> Finding:
+@missing("trial", "A guest that does not start does no run.")
+def boot(machine: Machine, kernel: str = "auto") -> Fact:
     """Check that the guest starts, finds the host's files and ends, which takes a fifth of a second."""
-    judged = partial(missing_unless, name="trial", spoils="A guest that does not start does no run.")
     for lacking in (built_kernel(machine, kernel), memory(machine)):
         if lacking.state != State.OK:
-            return judged(None, found=f"not tried without {lacking.name}", fix=lacking.fix)
+            return None, f"not tried without {lacking.name}", lacking.fix
     file, memory_at = kernel_file(machine, kernel), str(memory_folder(machine))
     with machine.guest_folder() as folder:
         command = [file, *_TRIAL, f"uml_dir={folder}", "--", "-c", _TRIAL_SCRIPT]
         done = machine.run(command, {"TMPDIR": memory_at}) or Done(-1, "")
     if "ready" in done.output.splitlines():
-        return judged(True, found="the guest starts and ends", fix="")
+        return True, "the guest starts and ends", ""
     last = done.output.splitlines()[-1:] or ["no output"]
     by_hand = f"TMPDIR={memory_at} {' '.join([file, *_TRIAL])}"  # its messages have the cause
-    return judged(False, found=f"the guest does not start: {last[0]}", fix=by_hand)
+    return False, f"the guest does not start: {last[0]}", by_hand
 
 
-def congestion_controls(machine: Machine, names: Iterable[str], kernel: str = "auto") -> Finding:
+@missing("congestion controls", "Senders with a congestion control that the guest lacks cannot run.", needed=False)
+def congestion_controls(machine: Machine, names: Iterable[str], kernel: str = "auto") -> Fact:
     """Check that the guest's kernel has congestion controls."""
-    return _built_in(
-        machine,
-        kernel,
-        "congestion controls",
-        {name: f"TCP_CONG_{name.upper()}" for name in names},
-        "Senders with a congestion control that the guest lacks cannot run.",
-    )
+    return _built_in(machine, kernel, {name: f"TCP_CONG_{name.upper()}" for name in names})
 
 
-def disciplines(machine: Machine, names: Iterable[str], kernel: str = "auto") -> Finding:
+@missing(
+    "virtual time", "--aqm kernel:NAME needs the discipline, and HTB as the link, in the guest's kernel.", needed=False
+)
+def disciplines(machine: Machine, names: Iterable[str], kernel: str = "auto") -> Fact:
     """Check that the guest's kernel has queue disciplines."""
-    return _built_in(
-        machine,
-        kernel,
-        "virtual time",
-        {name: f"NET_SCH_{name.upper()}" for name in names},
-        "--aqm kernel:NAME needs the discipline, and HTB as the link, in the guest's kernel.",
-    )
+    return _built_in(machine, kernel, {name: f"NET_SCH_{name.upper()}" for name in names})
 
 
-def _built_in(machine: Machine, kernel: str, name: str, options: Mapping[str, str], spoils: str) -> Finding:
+def _built_in(machine: Machine, kernel: str, options: Mapping[str, str]) -> Fact:
     file = kernel_file(machine, kernel)
     built = configuration(machine, file) if machine.is_executable(file) else None
     if built is None:
-        return Finding(name, State.UNKNOWN, "no kernel", spoils, make(machine, "kernel"), needed=False)
+        return None, "no kernel", make(machine, "kernel")
     built = {**built, "TCP_CONG_RENO": "y"}  # it has no option: every kernel has it
     lacking = [name for name, option in options.items() if built.get(option) != "y"]
-    found = f"no {', '.join(lacking)}" if lacking else ", ".join(options)
-    return missing_unless(not lacking, name, found, spoils, _rebuild(machine, kernel), needed=False)
+    return not lacking, f"no {', '.join(lacking)}" if lacking else ", ".join(options), _rebuild(machine, kernel)
 
 
 def _rebuild(machine: Machine, kernel: str) -> str:

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from pathlib import PurePosixPath
 
 from aqmlab.execute.preflight import programs
-from aqmlab.execute.preflight.finding import (
-    Finding,
-    State,
-    delays_unless,
-    install,
-    missing_unless,
-    set_sysctl,
-    spoils_unless,
-    write,
-)
+from aqmlab.execute.preflight.finding import Fact, State, delays, install, missing, set_sysctl, spoils, write
 from aqmlab.execute.preflight.machine import Machine
 from aqmlab.execute.preflight.modules import support
 
@@ -44,16 +34,16 @@ _WAKE_UP = 50
 """The longest time in µs that a core may need to leave an idle state; at 100 Mbit/s a full packet takes 120 µs."""
 
 
-def platform(machine: Machine) -> Finding:
+@missing("platform", "Namespaces, TUN devices and the senders' TCP are those of Linux.")
+def platform(machine: Machine) -> Fact:
     """Check that this is Linux."""
-    spoils = "Namespaces, TUN devices and the senders' TCP are those of Linux."
-    cure = "aqmlab run SCENARIO --engine packet"
-    return missing_unless(machine.system == "Linux", "platform", f"{machine.system} {machine.release}", spoils, cure)
+    found = f"{machine.system} {machine.release}"
+    return machine.system == "Linux", found, "aqmlab run SCENARIO --engine packet"
 
 
-def namespaces(machine: Machine) -> Finding:
+@missing("namespaces", "Each host of a scenario is a network namespace.")
+def namespaces(machine: Machine) -> Fact:
     """Check that this user can make network namespaces, by making one for a program that does nothing."""
-    judged = partial(missing_unless, name="namespaces", spoils="Each host of a scenario is a network namespace.")
     tries = {"as root": ["unshare", "--net"], "in a user namespace": ["unshare", "--user", "--map-root-user", "--net"]}
     if machine.uid != 0:
         del tries["as root"]
@@ -61,48 +51,44 @@ def namespaces(machine: Machine) -> Finding:
     for how, command in tries.items():
         done = machine.run([*command, "true"])
         if done is None:
-            return judged(None, found="no unshare to try with", fix=install(machine, "util-linux"))
+            return None, "no unshare to try with", install(machine, "util-linux")
         if done.status == 0:
-            return judged(True, found=how, fix="")
+            return True, how, ""
         output = done.output
     for name, forbids in _NAMESPACES.items():
         value = machine.number(f"/proc/sys/{name.replace('.', '/')}")
         if value is not None and forbids(value):
             allowed = 15000 if name.startswith("user.") else 1 - value
-            return judged(False, found=f"{name} = {value}", fix=set_sysctl(machine, name, allowed))
+            return False, f"{name} = {value}", set_sysctl(machine, name, allowed)
     container = "docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun IMAGE aqmlab …"
     cure = container if machine.uid == 0 else "sudo -E aqmlab run SCENARIO --engine linux:clock=real"
-    return judged(False, found=output or "not permitted", fix=cure)
+    return False, output or "not permitted", cure
 
 
-def tun(machine: Machine) -> Finding:
+@missing("TUN", "The router receives and sends packets through TUN devices.")
+def tun(machine: Machine) -> Fact:
     """Check that this user can open TUN devices."""
-    judged = partial(missing_unless, name="TUN", spoils="The router receives and sends packets through TUN devices.")
     devices = {line.split()[-1] for line in (machine.text("/proc/misc") or "").splitlines()}
     # Where the module is not loaded, opening the device would load it.
     if "tun" not in devices:
         has = support(machine, "tun", "TUN")
         if has is None:
-            return judged(None, found="not known", fix=f"{machine.sudo}modprobe tun")
+            return None, "not known", f"{machine.sudo}modprobe tun"
         if has == "absent":
-            return judged(False, found="the kernel has no TUN", fix=VIRTUAL)
-        return judged(False, found="the module tun is not loaded", fix=f"{machine.sudo}modprobe tun")
+            return False, "the kernel has no TUN", VIRTUAL
+        return False, "the module tun is not loaded", f"{machine.sudo}modprobe tun"
     error = machine.opening("/dev/net/tun")
     cure = f"{machine.sudo}chmod 666 /dev/net/tun"
     if not machine.path("/dev/net/tun").exists():
         cure = f"{machine.sudo}sh -c 'mkdir -p /dev/net && mknod -m 666 /dev/net/tun c 10 200'"
     elif machine.uid == 0:  # the container forbids it, not the file's mode
         cure = "docker run --cap-add SYS_ADMIN --cap-add NET_ADMIN --device /dev/net/tun IMAGE aqmlab …"
-    return judged(not error, found=f"/dev/net/tun: {error}" if error else "/dev/net/tun", fix=cure)
+    return not error, f"/dev/net/tun: {error}" if error else "/dev/net/tun", cure
 
 
-def device(machine: Machine) -> Finding:
+@spoils("device", "A second queue or an offload would delay, drop or join packets before the router sees them.")
+def device(machine: Machine) -> Fact:
     """Check that a host's device is transparent, by having the router make one as a run does."""
-    judged = partial(
-        spoils_unless,
-        name="device",
-        spoils="A second queue or an offload would delay, drop or join packets before the router sees them.",
-    )
     for lacking in (
         programs.ours(machine),
         programs.ip(machine),
@@ -111,75 +97,69 @@ def device(machine: Machine) -> Finding:
         tun(machine),
     ):
         if lacking.state != State.OK:
-            return judged(None, found=f"not tried without {lacking.name}", fix=lacking.fix)
+            return None, f"not tried without {lacking.name}", lacking.fix
     done = machine.run([programs.router(machine), "--try-device"])
     good = done is not None and done.status == 0
     found = done.output if done else "the router does not start"
-    return judged(good, found="no second queue, no offload" if good else found, fix=VIRTUAL)
+    return good, "no second queue, no offload" if good else found, VIRTUAL
 
 
-def scheduling(machine: Machine) -> Finding:
+@delays("scheduling", "Without real-time scheduling (SCHED_FIFO) other programs delay the router by milliseconds.")
+def scheduling(machine: Machine) -> Fact:
     """Check that this user can have real-time scheduling, by trying it on a program that does nothing."""
-    judged = partial(
-        delays_unless,
-        name="scheduling",
-        spoils="Without real-time scheduling (SCHED_FIFO) other programs delay the router by milliseconds.",
-    )
     done = machine.run(["chrt", "--fifo", "1", "true"])
     if done is None:
-        return judged(None, found="no chrt to try with", fix=install(machine, "util-linux"))
+        return None, "no chrt to try with", install(machine, "util-linux")
     if done.status == 0:
-        return judged(True, found="SCHED_FIFO is permitted", fix="")
+        return True, "SCHED_FIFO is permitted", ""
     file = f"/sys/fs/cgroup/cpu{_cgroup(machine, 'cpu')}/cpu.rt_runtime_us".replace("//", "/")
     if machine.number(file) == 0:
-        return judged(False, found=f"{file} = 0", fix=write(machine, 100_000, file))
+        return False, f"{file} = 0", write(machine, 100_000, file)
     if machine.uid == 0:
-        return judged(False, found="no CAP_SYS_NICE", fix="docker run --cap-add SYS_NICE IMAGE aqmlab …")
+        return False, "no CAP_SYS_NICE", "docker run --cap-add SYS_NICE IMAGE aqmlab …"
     user = machine.environ.get("USER") or machine.uid
     limits = write(machine, f"'{user} - rtprio 50'", "/etc/security/limits.d/aqmlab.conf")
-    return judged(False, found="not permitted to this user", fix=f"{limits} && exec su - {user}")
+    return False, "not permitted to this user", f"{limits} && exec su - {user}"
 
 
-def throttling(machine: Machine) -> Finding:
+@delays("real-time share", "The kernel stops a real-time router that has used its share, for the rest of each second.")
+def throttling(machine: Machine) -> Fact:
     """Check the share of time that real-time programs may have."""
     runtime = machine.number("/proc/sys/kernel/sched_rt_runtime_us")
     period = machine.number("/proc/sys/kernel/sched_rt_period_us") or 1_000_000
     share = None if runtime is None else 1.0 if runtime < 0 else runtime / period
-    return delays_unless(
+    return (
         None if share is None else share >= 0.95,
-        "real-time share",
         "not known" if share is None else f"{share:.0%}",
-        "The kernel stops a real-time router that has used its share, for the rest of each second.",
         set_sysctl(machine, "kernel.sched_rt_runtime_us", period * 95 // 100),
     )
 
 
-def cores(machine: Machine) -> Finding:
+@delays("cores", "The router waits for the senders if they share one core.")
+def cores(machine: Machine) -> Fact:
     """Check that there is a core for the router and one for the senders."""
     allowed = _count(machine.status("Cpus_allowed_list"))
     online = _count(machine.text("/sys/devices/system/cpu/online"))
-    return delays_unless(
+    return (
         None if allowed is None else allowed >= 2,
-        "cores",
         "not known" if allowed is None else f"{allowed} of {online or allowed}",
-        "The router waits for the senders if they share one core.",
         "taskset --all-tasks --cpu-list --pid 0-1 $$" if (online or 0) > 1 else VIRTUAL,
     )
 
 
-def quota(machine: Machine) -> Finding:
+@delays("quota", "A control group stops the router when its quota is used up.")
+def quota(machine: Machine) -> Fact:
     """Check that no control group limits the time of the cores."""
     smallest, file = min(_quotas(machine), default=(None, ""))
-    return delays_unless(
+    return (
         smallest is None,
-        "quota",
         "none" if smallest is None else f"{smallest:.2g} cores",
-        "A control group stops the router when its quota is used up.",
         write(machine, "max" if file.endswith("cpu.max") else -1, file),
     )
 
 
-def clock_source(machine: Machine) -> Finding:
+@delays("clock source", "Every look at the clock takes microseconds, and the router takes several for a packet.")
+def clock_source(machine: Machine) -> Fact:
     """Check that programs read the clock without a system call."""
     folder = "/sys/devices/system/clocksource/clocksource0"
     current = machine.text(f"{folder}/current_clocksource")
@@ -188,36 +168,34 @@ def clock_source(machine: Machine) -> Finding:
         if better in (machine.text(f"{folder}/available_clocksource") or "").split():
             cure = write(machine, better, f"{folder}/current_clocksource")
             break
-    spoils = "Every look at the clock takes microseconds, and the router takes several for a packet."
-    return delays_unless(current in _CLOCKS if current else None, "clock source", current or "not known", spoils, cure)
+    return current in _CLOCKS if current else None, current or "not known", cure
 
 
-def timers(machine: Machine) -> Finding:
+@spoils("timers", "Packets would leave the router at ticks of the kernel, milliseconds apart.")
+def timers(machine: Machine) -> Fact:
     """Check that timers have a higher resolution than the kernel's ticks."""
     resolution = machine.timer_resolution()
-    return spoils_unless(
+    return (
         resolution < 1e-6,
-        "timers",
         f"{resolution * 1e9:g} ns",
-        "Packets would leave the router at ticks of the kernel, milliseconds apart.",
         f"{machine.sudo}sed -i s/highres=off// /etc/default/grub && {machine.sudo}update-grub && {machine.sudo}reboot",
     )
 
 
-def frequency(machine: Machine) -> Finding:
+@delays("frequency", "An idle core is slow when a packet arrives, so that the time for a packet varies.")
+def frequency(machine: Machine) -> Fact:
     """Check that the cores keep their frequency."""
     folder = "/sys/devices/system/cpu"
     governors = set(machine.texts(folder, "cpu[0-9]*/cpufreq/scaling_governor").values())
-    return delays_unless(
+    return (
         governors <= {"performance"},
-        "frequency",
         ", ".join(sorted(governors)) or "not controlled by this kernel",
-        "An idle core is slow when a packet arrives, so that the time for a packet varies.",
         write(machine, "performance", f"{folder}/cpu*/cpufreq/scaling_governor"),
     )
 
 
-def idle_states(machine: Machine) -> Finding:
+@delays("idle states", "A core in a deep idle state handles a packet late.")
+def idle_states(machine: Machine) -> Fact:
     """Check that the cores wake up fast."""
     folder = "/sys/devices/system/cpu"
     latencies = machine.texts(folder, "cpu[0-9]*/cpuidle/state*/latency")
@@ -226,30 +204,28 @@ def idle_states(machine: Machine) -> Finding:
         int(latency) for name, latency in latencies.items() if disabled.get(name.replace("latency", "disable")) != "1"
     ]
     longest = max(enabled, default=0)
-    return delays_unless(
+    return (
         longest <= _WAKE_UP,
-        "idle states",
         f"{longest} µs to wake up" if enabled else "not controlled by this kernel",
-        "A core in a deep idle state handles a packet late.",
         f"{install(machine, 'linux-cpupower')} && {machine.sudo}cpupower idle-set --disable-by-latency {_WAKE_UP + 1}",
     )
 
 
-def steal(machine: Machine) -> Finding:
+@delays("steal", "The hypervisor stops this machine for milliseconds to run others.")
+def steal(machine: Machine) -> Fact:
     """Check the share of time, since the start of the machine, that a hypervisor gave to other virtual machines."""
     line = (machine.text("/proc/stat") or "").partition("\n")[0].split()
     times = [int(word) for word in line[1:9]]
     share = times[7] / max(sum(times), 1) if len(times) == 8 else None
-    return delays_unless(
+    return (
         None if share is None else share <= _STEAL,
-        "steal",
         "not known" if share is None else f"{share:.1%} of the time",
-        "The hypervisor stops this machine for milliseconds to run others.",
         VIRTUAL,
     )
 
 
-def load(machine: Machine) -> Finding:
+@delays("load", "Other programs take the cores, caches and memory that senders and router need.")
+def load(machine: Machine) -> Fact:
     """Check that a core is idle."""
     words = (machine.text("/proc/loadavg") or "").split()
     count = _count(machine.status("Cpus_allowed_list"))
@@ -260,11 +236,9 @@ def load(machine: Machine) -> Finding:
         running = int(words[3].partition("/")[0]) - 1
         good = min(float(words[0]), running) <= max(count - _SPARE_CORES, 0.5)
         found = f"{words[0]} in the last minute, {running} now, {count} cores"
-    return delays_unless(
+    return (
         good,
-        "load",
         found,
-        "Other programs take the cores, caches and memory that senders and router need.",
         "ps -eo pcpu,pid,user,args --sort=-pcpu | head",
     )
 

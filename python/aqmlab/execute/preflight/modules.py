@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from aqmlab.execute.preflight.finding import Finding, install, missing_unless
+from aqmlab.execute.preflight.finding import Fact, install, missing
 from aqmlab.execute.preflight.guest import options_of
 from aqmlab.execute.preflight.machine import Machine
 
@@ -41,7 +41,8 @@ def support(machine: Machine, module: str, option: str) -> Support:
     return "absent" if available else None
 
 
-def congestion_controls(machine: Machine, names: Iterable[str]) -> Finding:
+@missing("congestion controls", "Senders with a congestion control that the kernel lacks cannot run.", needed=False)
+def congestion_controls(machine: Machine, names: Iterable[str]) -> Fact:
     """Check that the host's kernel has congestion controls that this user can have."""
     names = list(names)
     loaded = (machine.text("/proc/sys/net/ipv4/tcp_available_congestion_control") or "").split()
@@ -49,23 +50,22 @@ def congestion_controls(machine: Machine, names: Iterable[str]) -> Finding:
         name: "there" if name in loaded else support(machine, f"tcp_{name}", f"TCP_CONG_{name.upper()}")
         for name in names
     }
-    spoils = "Senders with a congestion control that the kernel lacks cannot run."
     unloaded = [name for name in names if found[name] == "loadable"]
     if unloaded and not machine.has_capability(_NET_ADMIN):
         cure = f"{machine.sudo}modprobe --all {' '.join(f'tcp_{name}' for name in unloaded)}"
-        lacking = f"not loaded: {', '.join(unloaded)}"
-        return missing_unless(False, "congestion controls", lacking, spoils, cure, needed=False)
-    return _of_kernel(machine, "congestion controls", found, spoils)
+        return False, f"not loaded: {', '.join(unloaded)}", cure
+    return _of_kernel(machine, found)
 
 
-def disciplines(machine: Machine, names: Iterable[str]) -> Finding:
+@missing(
+    "real time", "--aqm kernel:NAME needs the discipline, and HTB as the link, in this machine's kernel.", needed=False
+)
+def disciplines(machine: Machine, names: Iterable[str]) -> Fact:
     """Check that the host's kernel has queue disciplines; tc loads those that are modules."""
-    found = {name: support(machine, f"sch_{name}", f"NET_SCH_{name.upper()}") for name in names}
-    spoils = "--aqm kernel:NAME needs the discipline, and HTB as the link, in this machine's kernel."
-    return _of_kernel(machine, "real time", found, spoils)
+    return _of_kernel(machine, {name: support(machine, f"sch_{name}", f"NET_SCH_{name.upper()}") for name in names})
 
 
-def _of_kernel(machine: Machine, name: str, found: dict[str, Support], spoils: str) -> Finding:
+def _of_kernel(machine: Machine, found: dict[str, Support]) -> Fact:
     absent = [one for one in found if found[one] == "absent"]
     unknown = [one for one in found if found[one] is None]
     good = False if absent else None if unknown else True
@@ -84,4 +84,4 @@ def _of_kernel(machine: Machine, name: str, found: dict[str, Support], spoils: s
     if machine.text(f"/lib/modules/{machine.release}/modules.dep") is None:
         # A kernel that comes from outside, as in a container or a virtual machine, is not this system's to replace.
         cure = "aqmlab run SCENARIO --engine linux"
-    return missing_unless(good, name, text, spoils, cure, needed=False)
+    return good, text, cure
