@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from aqmlab.theory.domain import limit, not_negative, positive, probability, whole
-from aqmlab.theory.tcp.rate import backed_off, delivered, times_out
+from aqmlab.theory.tcp import backed_off, delivered, times_out
 
 Array = NDArray[np.float64]
 

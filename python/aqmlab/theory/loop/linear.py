@@ -19,17 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from aqmlab.theory.domain import positive
 from aqmlab.theory.loop import closed
 from aqmlab.theory.loop.margins import Margins, margins
-from aqmlab.theory.loop.plant import OperatingPoint, Plant, operating_point
-
-__all__ = [
-    "Loop",
-    "Margins",
-    "OperatingPoint",
-    "Plant",
-    "boundary",
-    "critical_gain",
-    "operating_point",
-]
 
 Array = NDArray[np.float64]
 
