@@ -16,10 +16,10 @@ EVALUATION = [
     SCHEMA,
     VERSION,
     ENGINE,
-    *keys(command="The command line."),
+    *keys({"command": "The command line."}),
     Column("seconds", "s", "The time that the runs took."),
     *keys(
-        **{
+        {
             "labels": "The disciplines, the reference first.",
             "reference": "The discipline that the others are compared with.",
             "seeds": "The number of seeds.",
@@ -76,31 +76,33 @@ EVALUATION = [
 
 SCORECARD = [
     *keys(
-        section="The section of the RFC.",
-        case="The case; empty if the section has only one.",
-        measure="The measure.",
-        unit="Its unit, which `least`, `mean`, `ci95`, `reference` and the differences have.",
-        better="`more` or `less`, whichever is better.",
-        least="The least difference of interest.",
-        aqm="The discipline.",
-        runs="The number of its runs in which the measure is defined.",
-        mean="The mean over them.",
-        ci95="Half its 95 % confidence interval.",
-        reference="The mean of what it is compared with.",
-        difference="The mean difference, seed by seed.",
-        difference_ci95="Half its 95 % confidence interval.",
-        p="The p-value of its test.",
-        p_adjusted="That value, corrected for all tests.",
-        verdict="`better`, `worse`, `no difference shown`, `not tested`; empty where there is no test.",
-        reason="The reason for a missing verdict.",
-        command="The command that repeats the numbers.",
+        {
+            "section": "The section of the RFC.",
+            "case": "The case; empty if the section has only one.",
+            "measure": "The measure.",
+            "unit": "Its unit, which `least`, `mean`, `ci95`, `reference` and the differences have.",
+            "better": "`more` or `less`, whichever is better.",
+            "least": "The least difference of interest.",
+            "aqm": "The discipline.",
+            "runs": "The number of its runs in which the measure is defined.",
+            "mean": "The mean over them.",
+            "ci95": "Half its 95 % confidence interval.",
+            "reference": "The mean of what it is compared with.",
+            "difference": "The mean difference, seed by seed.",
+            "difference_ci95": "Half its 95 % confidence interval.",
+            "p": "The p-value of its test.",
+            "p_adjusted": "That value, corrected for all tests.",
+            "verdict": "`better`, `worse`, `no difference shown`, `not tested`; empty where there is no test.",
+            "reason": "The reason for a missing verdict.",
+            "command": "The command that repeats the numbers.",
+        }
     ),
 ]
 
 FINDINGS = [
     SCHEMA,
     *keys(
-        **{
+        {
             "paper": "The name of the paper.",
             "title": "Its title.",
             "source": "Its authors, place and year.",
@@ -111,10 +113,10 @@ FINDINGS = [
         }
     ),
     ENGINE,
-    *keys(command="The command line."),
+    *keys({"command": "The command line."}),
     Column("seconds", "s", "The time that the runs took; null if unknown."),
     *keys(
-        **{
+        {
             "seeds": "The seeds of the runs in the paper's own setting.",
             "quick": "Whether there were fewer points, with `--quick`.",
             "only": "The figures and tables of `--only`; empty for all.",
@@ -216,13 +218,15 @@ FINDINGS = [
 ]
 
 FIGURE = keys(
-    panel="The panel of the figure; empty if it has only one.",
-    curve="The curve.",
-    x="The place on the axis, in its unit.",
-    category="The place on an axis of names; null on one of numbers.",
-    y="The value, in the unit of its axis.",
-    low="The lower end of its 95 % interval; null without.",
-    high="The upper end.",
+    {
+        "panel": "The panel of the figure; empty if it has only one.",
+        "curve": "The curve.",
+        "x": "The place on the axis, in its unit.",
+        "category": "The place on an axis of names; null on one of numbers.",
+        "y": "The value, in the unit of its axis.",
+        "low": "The lower end of its 95 % interval; null without.",
+        "high": "The upper end.",
+    }
 )
 
 _EVALUATION = """\

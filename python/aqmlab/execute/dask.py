@@ -58,16 +58,7 @@ _GLANCE = 0.02
 
 
 class ClusterError(ConnectionError):
-    """Raised when a cluster cannot perform the runs; the finished runs are in the store.
-
-    Parameters
-    ----------
-    message : str
-        The cluster, and the reason.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    """Raised when a cluster cannot perform the runs, with the reason; the finished runs are in the store."""
 
 
 def executor(cluster: str) -> Executor:

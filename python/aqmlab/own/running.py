@@ -16,16 +16,7 @@ __all__ = ["DROP", "MARK", "PASS", "copied", "declared", "explained", "has", "no
 
 
 class AqmError(RuntimeError):
-    """Raised when a user's own queue discipline raises an exception or returns no verdict.
-
-    Parameters
-    ----------
-    message : str
-        The file, the line, and the reason.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    """Raised when a user's own queue discipline raises an exception or returns no verdict, with file and line."""
 
 
 _busy: set[int] = set()

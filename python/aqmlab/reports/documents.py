@@ -6,10 +6,12 @@ for names. A key that ends in ``…`` stands for all beneath it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aqmlab.results.columns import COST, LINUX_COST, Column
 
 
-def keys(**meanings: str) -> list[Column]:
+def keys(meanings: Mapping[str, str]) -> list[Column]:
     """Describe keys on the first level that are no quantities."""
     return [Column(name, "", meaning) for name, meaning in meanings.items()]
 
@@ -61,15 +63,15 @@ RESULT = [
     ),
     _BASED_ON,
     _SCENARIO,
-    *keys(seeds="The seeds of the runs, in their order."),
+    *keys({"seeds": "The seeds of the runs, in their order."}),
     *_metrics("", ", of one run its value, of several the mean"),
     *COST,
     *LINUX_COST,
     *_summary("summary.METRIC", "Over the runs in which the metric is defined"),
-    *keys(**{"runs.seed": "The seed of a run."}),
+    *keys({"runs.seed": "The seed of a run."}),
     *_metrics("runs.", ""),
     *keys(
-        **{
+        {
             "runs.engine.…": "What the run cost, under the keys of `engine`, which has the sums, of timing errors the "
             "greatest.",
             "runs.counters.LINK.COUNTER": "Of a discipline that has more numbers, such as `cake` for each tin, `choke` "
@@ -79,7 +81,7 @@ RESULT = [
         }
     ),
     Column("runs.elsewhere.utilisation", "fraction", "Its utilisation."),
-    *keys(not_modelled="Of the fluid model: what its equations leave out, and what of it matters here."),
+    *keys({"not_modelled": "Of the fluid model: what its equations leave out, and what of it matters here."}),
     *_summary("batches.METRIC", "Of one [long run](../guide/precision.md#one-long-run), over the batches"),
     *SEALED,
 ]
@@ -87,7 +89,7 @@ RESULT = [
 COMPARISON = [
     SCHEMA,
     *keys(
-        **{
+        {
             "results.LABEL.…": "The document of each result, with the keys of [result.json](#result).",
             "baseline": "The discipline that the others are compared with.",
         }
@@ -103,7 +105,7 @@ SWEEP = [
     _BASED_ON,
     _SCENARIO,
     *keys(
-        **{
+        {
             "aqms": "The queue disciplines, as requested.",
             "parameters.PATH": "The unit of each parameter that varies; empty for a plain number or a text.",
             "seeds": "The seeds of each point.",
@@ -130,34 +132,40 @@ SWEEP = [
 ARCHIVE = [
     SCHEMA,
     *keys(
-        kind="The kind of results, as text.",
-        title="The title of the scenario or of the paper.",
-        source="The paper or the RFC, if there is one.",
-        command="The command line that wrote the results, if they have it.",
-        head="The file by which the folder is known: `result.json`.",
-        version="The version of aqmlab that made the runs; of runs in a store, with a hash of the engine.",
+        {
+            "kind": "The kind of results, as text.",
+            "title": "The title of the scenario or of the paper.",
+            "source": "The paper or the RFC, if there is one.",
+            "command": "The command line that wrote the results, if they have it.",
+            "head": "The file by which the folder is known: `result.json`.",
+            "version": "The version of aqmlab that made the runs; of runs in a store, with a hash of the engine.",
+        }
     ),
-    *keys(**{"engines.ENGINE": "The version of each engine that performed runs, if the results have it."}),
+    *keys({"engines.ENGINE": "The version of each engine that performed runs, if the results have it."}),
     *keys(
-        build="How the engine was built, if it was not built as usual.",
-        code="A digest of the code of aqmlab that sealed it.",
-        drawing="The versions of the libraries that draw figures, where it was sealed.",
-        platform="The system, the machine and the version of Python where it was sealed.",
-        date="The time of the results, UTC.",
-        authors="The authors.",
-        publisher="The publisher; empty without.",
-        license="The licence: an SPDX identifier, or an address.",
-        runs="The number of runs.",
+        {
+            "build": "How the engine was built, if it was not built as usual.",
+            "code": "A digest of the code of aqmlab that sealed it.",
+            "drawing": "The versions of the libraries that draw figures, where it was sealed.",
+            "platform": "The system, the machine and the version of Python where it was sealed.",
+            "date": "The time of the results, UTC.",
+            "authors": "The authors.",
+            "publisher": "The publisher; empty without.",
+            "license": "The licence: an SPDX identifier, or an address.",
+            "runs": "The number of runs.",
+        }
     ),
-    *keys(**{"verdicts.VERDICT": "The number of claims, or of tested measures, with each verdict."}),
+    *keys({"verdicts.VERDICT": "The number of claims, or of tested measures, with each verdict."}),
     *SEALED,
 ]
 
 ARCHIVED_RUNS = keys(
-    label="The discipline, the point and the experiment of the run.",
-    scenario="Its scenario file in the archive.",
-    seed="Its seed.",
-    engine="The [engine](../guide/engines.md) that performed it.",
-    key="Its key in the store, in hexadecimal; empty if the results have none.",
-    result="The file or the folder of the archive that has its metrics.",
+    {
+        "label": "The discipline, the point and the experiment of the run.",
+        "scenario": "Its scenario file in the archive.",
+        "seed": "Its seed.",
+        "engine": "The [engine](../guide/engines.md) that performed it.",
+        "key": "Its key in the store, in hexadecimal; empty if the results have none.",
+        "result": "The file or the folder of the archive that has its metrics.",
+    }
 )

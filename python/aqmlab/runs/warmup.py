@@ -25,16 +25,7 @@ estimation", Journal of the Operational Research Society 61, 2010)."""
 
 
 class NotSettled(ValueError):  # noqa: N818  the runs are all right; they are too short
-    """Raised when a run is too short to find the end of its warm-up.
-
-    Parameters
-    ----------
-    message : str
-        The series that has not settled, and the cure.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
+    """Raised when a run is too short to find the end of its warm-up, with the series that has not settled."""
 
 
 _LENGTHS = (1, 2, 4)

@@ -50,7 +50,7 @@ class Answer:
 
 
 def documented(doc: str) -> dict[str, str]:
-    """Return the text of each parameter that a docstring by numpydoc documents, in a line, by its name."""
+    """Return the text of each parameter that ``doc``, by numpydoc, documents: in a line, by its name."""
     found = re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", inspect.cleandoc(doc), re.MULTILINE)
     return {name: " ".join(text.split()) for name, text in found}
 
