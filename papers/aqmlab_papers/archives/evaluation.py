@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import own, scenarios
+from aqmlab.archive import scenarios
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
 from aqmlab.archive.layout import OWN, STORE, Record
 from aqmlab.execute.engine import Engine
@@ -47,14 +47,14 @@ def contents(folder: Path, given: Given) -> Contents:
             f"{folder / EVALUATION.head}: made with --engine {effort.engine}, whose runs differ: not sealed"
         )
     records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, given.store))
-    programs = {place: Path(own.file_of(label)) for label, place in _programs(known).items()}
+    programs = {place: Path(scenarios.file_of(label)) for label, place in _programs(known).items()}
     return Contents(facts(folder), records, {**files, **programs})
 
 
 def _programs(known: Mapping[str, Any]) -> dict[str, str]:
     """Return the place in an archive of the file of each discipline of the user's own, by label."""
     programs = ((number, label) for number, label in enumerate(known["labels"]) if is_own(label))
-    return {label: f"{OWN}{number}-{Path(own.file_of(label)).name}" for number, label in programs}
+    return {label: f"{OWN}{number}-{Path(scenarios.file_of(label)).name}" for number, label in programs}
 
 
 def runs(folder: Path) -> Iterable[Claimed]:
@@ -72,7 +72,7 @@ def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
     known = _known(folder)
     if known["engine_name"] != PACKET or known["reference"] not in known["labels"]:
         raise ValueError(f"{EVALUATION.head}: no evaluation that can be sealed")
-    moved = {label: own.moved(label, os.fspath(folder / place)) for label, place in _programs(known).items()}
+    moved = {label: scenarios.moved(label, os.fspath(folder / place)) for label, place in _programs(known).items()}
     effort, store = _effort(known, moved), folder / STORE
     stored.require_runs(folder, [study for _, study in studies(GUIDELINES, effort)], "the scorecard", known["version"])
     evidence = run(GUIDELINES, effort, store)

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from io import BytesIO
 from pathlib import Path
 
-from aqmlab.archive import recorded
-from aqmlab.archive.contents import Claimed, Measured, OtherVersion
+from aqmlab.archive.contents import Claimed, Measured, OtherVersion, table_digest
 from aqmlab.archive.layout import STORE, Record
 from aqmlab.archive.scenarios import Scenarios, bare
 from aqmlab.execute.engine import PACKETS, Engine
@@ -103,7 +102,7 @@ def measured(folder: Path, records: Sequence[Record]) -> list[Measured]:
     for record, run in zip(records, keys, strict=True):
         row = {name: value for name, value in rows[run].items() if name not in ("key", "seed")}
         name = _series(folder, record, Scenario.load(folder / record.scenario))
-        series = {"series": recorded.digest(polars.DataFrame(store.series(name)))} if name in there else {}
+        series = {"series": table_digest(polars.DataFrame(store.series(name)))} if name in there else {}
         found.append({**row, "distributions": distributions[run], **series})
     return found
 
@@ -129,5 +128,5 @@ def again(task: Task, scenario: Scenario, outcome: Outcome) -> Measured:
     document = opened(outcome.payload, 0)[1]
     found = {**dict(flat(document)), "distributions": json.loads(json.dumps(document["distributions"]))}
     if task.series:
-        found["series"] = recorded.digest(polars.read_parquet(BytesIO(outcome.series)))
+        found["series"] = table_digest(polars.read_parquet(BytesIO(outcome.series)))
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,8 @@ from aqmlab.archive.layout import Record, counted
 from aqmlab.kinds import ADVICE, COMPARISON, HEADS, RESULT, SWEEP, TUNED
 
 if TYPE_CHECKING:
+    import polars
+
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.task import Outcome, Task
     from aqmlab.scenario import Scenario
@@ -95,6 +98,11 @@ Measured = Mapping[str, Any]
 
 Watch = Callable[[str, float], None]
 """Called with the name of the current step and the fraction of it that is done."""
+
+
+def table_digest(frame: polars.DataFrame) -> str:
+    """Return the SHA-256 of a table: names and values, each number with all its digits, however a file stores them."""
+    return hashlib.sha256(frame.write_csv(null_value="null").encode()).hexdigest()
 
 
 class OtherVersion(ValueError):  # noqa: N818  the archive is all right

@@ -15,13 +15,33 @@ from typing import Any
 
 from aqmlab import plugins
 from aqmlab.archive.contents import Kind, OtherVersion, Watch
-from aqmlab.archive.layout import CRATE, PREVIEW
-from aqmlab.archive.page import page
+from aqmlab.archive.layout import CRATE, PREVIEW, SEALED
 from aqmlab.figures import matplotlib
 from aqmlab.files import FIGURE_FORMATS
+from aqmlab.reports.template import rendered
 
 _DRAWN_BY = re.compile(rb"Matplotlib (?:pdf backend )?v(?:ersion ?)?(\d[\w.]*)")
 """The version of matplotlib in an image."""
+
+
+_FIRST = ("report.html", "index.html", "figure.png")
+"""The files that a reader opens first."""
+
+
+def page(head: Mapping[str, Any], files: Iterable[str]) -> str:
+    """Return the page of an archive for people as HTML, with a link to each file."""
+    names = sorted(files)
+    return rendered(
+        "archive.html",
+        title=head["title"],
+        made=f"{head['kind'].capitalize()} of aqmlab {head['version']}, {head['date']}",
+        command=head["command"],
+        has_figures=False,
+        head=head,
+        first=[name for name in _FIRST if name in names],
+        results=[name for name in names if not name.startswith(SEALED)],
+        own=[name for name in names if name.startswith(SEALED)],
+    )
 
 
 @cache

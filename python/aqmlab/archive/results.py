@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from aqmlab.archive import recorded, shown
-from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
+from aqmlab.archive import shown
+from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch, table_digest
 from aqmlab.archive.documents import is_same, require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
 from aqmlab.archive.layout import records as listed
@@ -120,11 +120,11 @@ def _measured(result: Result) -> Measured:
         found["not_modelled"] = list(result.not_modelled)
     found |= {f"batches.{name}": summary.document() for name, summary in result.batches.items()}
     if recording.queue is not None:
-        found["series"] = recorded.digest(recording.queue_frame)
+        found["series"] = table_digest(recording.queue_frame)
     if recording.cwnd is not None:
-        found["cwnd"] = recorded.digest(recording.cwnd_frame)
+        found["cwnd"] = table_digest(recording.cwnd_frame)
     if recording.flows is not None:
-        found["flows"] = recorded.digest(result.flows)
+        found["flows"] = table_digest(result.flows)
     return found
 
 

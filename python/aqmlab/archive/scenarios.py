@@ -11,6 +11,9 @@ from aqmlab.execute.task import digest, key
 from aqmlab.files import read_whole
 from aqmlab.scenario import Scenario, portable
 
+_OWN_END = ".py"
+"""The end of the file in the name of a discipline of the user's own, ``FILE:CLASS`` with its parameters."""
+
 
 class Scenarios:
     """Scenario files by their paths in the archive, each once."""
@@ -50,3 +53,13 @@ def is_of(record: Record, scenario: Scenario, version: str) -> bool:
 def bare(scenario: Scenario) -> Scenario:
     """Return a scenario that records nothing over time."""
     return scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
+
+
+def file_of(label: str) -> str:
+    """Return the file of a discipline of the user's own, by its label."""
+    return label[: label.rindex(_OWN_END) + len(_OWN_END)]
+
+
+def moved(label: str, file: str) -> str:
+    """Return such a label with another file."""
+    return file + label[len(file_of(label)) :]

@@ -14,8 +14,7 @@ from aqmlab.archive import LICENSE, contents, crate
 from aqmlab.archive.container import sha256, write
 from aqmlab.archive.contents import Given
 from aqmlab.archive.layout import CRATE, HEAD, PREVIEW, RUNS, SEALED, table
-from aqmlab.archive.page import page
-from aqmlab.archive.remade import code
+from aqmlab.archive.remade import code, page
 from aqmlab.figures import matplotlib
 from aqmlab.files import UNFINISHED
 from aqmlab.kinds import ARCHIVE, EVALUATION, FINDINGS

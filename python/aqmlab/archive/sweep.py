@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from aqmlab.archive import own, scenarios, shown
+from aqmlab.archive import scenarios, shown
 from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Measured, Remade, Watch
 from aqmlab.archive.documents import require_own_label, require_same
 from aqmlab.archive.layout import RUNS, Record
@@ -159,7 +159,7 @@ def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:
         programs = [name for name, _ in scenario._core.own_algorithms]
         if not programs:
             return False
-        spec = own.moved(spec, own.file_of(programs[0]))
+        spec = scenarios.moved(spec, scenarios.file_of(programs[0]))
     variants = [one.with_(here) for one in _variants(sweep, row["aqm"], base, spec)]
     wanted = digest(scenario)
     is_row = any(digest(one) == wanted for one in _scenarios(sweep, row, variants))

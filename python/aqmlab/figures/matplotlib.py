@@ -62,6 +62,8 @@ _WIDTHS = {1: 7.4, 2: 9.6, 3: 12.0, 4: 13.0}
 _MARGIN, _BETWEEN, _BETWEEN_GRIDS, _SMALL_PRINT = 0.15, 0.16, 0.3, 0.17
 """Inches: margin, gap between panels, gap between grids, height of a line of small print."""
 
+# Texts are counted and not measured: their measures depend on the fonts of a machine, and those of PGF on TeX. Then the
+# places of panels, and with them all coordinates in a file, would differ from machine to machine.
 _LABEL, _NUMBERS, _CHARACTER = 0.24, 0.46, 0.072
 """Inches beside a panel: for the label of its axis, for numbers, and for each character of a category."""
 

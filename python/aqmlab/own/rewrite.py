@@ -41,6 +41,9 @@ def translated(declared: Declared, attributes: Mapping[str, Kind]) -> Translatio
     Raise NotCompiled if one has a construct that may decide otherwise than in Python.
     """
     unit = Unit(declared, dict(attributes))
+    # A pass writes every method with the kinds that are known so far. A later statement, or another method, may give a
+    # name a wider kind, and then what was written before it is wrong. So all is written again until a pass finds
+    # nothing new. It ends, because kinds only become wider and are few.
     while True:
         unit.settled, unit.made, unit.done = True, {}, Translation()
         unit.done.events = {event: unit.event(event) for event in declared.methods}
