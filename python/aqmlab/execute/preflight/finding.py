@@ -84,7 +84,7 @@ def _check(
 
     def made(fact: Callable[Concatenate[Machine, P], Fact]) -> Callable[Concatenate[Machine, P], Finding]:
         @wraps(fact)
-        def checked(machine: Machine, *arguments: P.args, **settings: P.kwargs) -> Finding:
+        def checked(machine: Machine, /, *arguments: P.args, **settings: P.kwargs) -> Finding:
             return judged(fact(machine, *arguments, **settings), bad, name, spoils, needed)
 
         return checked
