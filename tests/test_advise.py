@@ -255,7 +255,7 @@ def test_downloads_come_through_the_queue_of_the_provider() -> None:
 def test_hosts_share_evenly_where_the_lines_say_so() -> None:
     def part(label: str) -> float:
         run = replication.run(HOME.scenario("hosts", BY_LABEL[label].queues).with_({"duration": 12, "warmup": 6}))
-        single, crowd = (run.classes[entry]["goodput"] or 0.0 for entry in ("single", "crowd"))
+        single, crowd = (run[f"classes.{entry}.goodput"].mean or 0.0 for entry in ("single", "crowd"))
         return single / (single + crowd)
 
     assert part("fq_codel") < 0.15
