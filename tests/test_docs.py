@@ -92,7 +92,7 @@ def section(doc: str, title: str) -> str:
 
 def documented(doc: str) -> list[str]:
     """Return the names in numpydoc's list of parameters, or in a list of the fields of a class, whose types it has."""
-    fields = re.findall(r"^\* (\w+): \S", doc, re.MULTILINE)
+    fields = re.findall(r"^\* (?:``)?(\w+)(?:``)?: \S", doc, re.MULTILINE)
     return re.findall(r"^(\*{0,2}\w+) : .+\n {4}\S", section(doc, "Parameters"), re.MULTILINE) or fields
 
 

@@ -15,7 +15,7 @@ vocabulary of `aqmlab_papers.describe.paper`. ``aqmlab reproduce`` takes it by t
 ``theory.py``
     The paper's model as far as figures and claims need it; absent in a paper without one.
 ``figures/``
-    One module for each subject with its figures and tables; ``ITEMS`` has them in the paper's order.
+    One module for each subject with its figures and tables; ``ITEMS`` lists them in the paper's order.
 ``claims/``
     One module for each subject with its claims and their judges; ``CLAIMS`` lists them in the paper's order. Modules of
     the same name in ``figures`` and ``claims`` have the same subject.

@@ -98,7 +98,7 @@ class Curve:
     * high: the upper ends.
     * style: ``line`` (with dots if there are few points), ``dashed`` (theory and bounds), ``printed`` (values printed
       in the paper), ``points``, ``steps`` or ``bars``. Points with the name of bars stand on these, hollow and black.
-      What is dashed at the left axis is dotted at the right.
+      A curve that is dashed at the left axis is dotted at the right.
     * run: the seed of the single run that it shows; None if it shows all runs.
     """
 

@@ -24,9 +24,9 @@ class Sender:
     """TCP settings of a transfer; by default those of ns-2 of about 2002.
 
     * flavour: ``tahoe``, ``reno`` or ``newreno``.
-    * initial_rto: time-out (s) before a round trip is measured.
-    * min_rto: the least time-out (s) afterwards.
-    * max_rto: the largest time-out (s), back-off included.
+    * ``initial_rto``: time-out (s) before a round trip is measured.
+    * ``min_rto``: the least time-out (s) afterwards.
+    * ``max_rto``: the largest time-out (s), back-off included.
     * tick: resolution (s) of the clock that measures round trips.
     * ssthresh: initial slow-start threshold (packets).
     * initial_window: initial window (packets).
@@ -34,7 +34,7 @@ class Sender:
       then waits for the initial time-out.
     * handshake_measured: whether the exchange of SYNs counts as a measured round trip, which makes ``min_rto`` apply
       from the first data packet; otherwise a loss among the first packets waits for ``initial_rto``.
-    * delayed_ack: how long (s) an ACK waits for a second packet; 0 for one ACK per packet.
+    * ``delayed_ack``: how long (s) an ACK waits for a second packet; 0 for one ACK per packet.
     * limited_transmit: whether each of the first two duplicate ACKs releases a new packet (RFC 3042).
     """
 

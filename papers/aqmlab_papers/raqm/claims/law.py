@@ -149,9 +149,6 @@ def period(period: Runs, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-# --- ours ------------------------------------------------------------------------------------------------------------
-
-
 @ours("Fig. 1", "fig1")
 def procedures(case1: Runs) -> Judgement:
     """The engine follows the paper's procedures: p_k of a run is that of Figure 1 for the run's arrivals."""

@@ -224,9 +224,6 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
     )
 
 
-# --- ours ------------------------------------------------------------------------------------------------------------
-
-
 @ours("Section 3.3, Fig. 7", "fig7 regulation")
 @tolerance(GOOD)
 def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> Judgement:

@@ -47,7 +47,7 @@ def prediction(prediction: Runs) -> Iterator[Curve]:
     beyond=True,
 )
 def forecast(forecast: Runs) -> Iterator[Curve]:
-    """What is predicted and what comes."""
+    """Predicted and actual rates."""
     for panel, label in zip("abc", forecast.labels, strict=True):
         predicted, came = forecast_rates(forecast, label, forecast.study.seeds[0], WEB_BEGIN)
         step = INTERVALS[label]
