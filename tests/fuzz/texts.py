@@ -277,10 +277,10 @@ def judge(case: bytes, folder: Path) -> str:
     try:
         for change in changes:
             if change.startswith("#--aqm "):
-                scenario = scenario.with_(aqm=change[7:])
+                scenario = scenario.with_aqm(change[7:])
             else:
                 path, _, value = change[7:].partition("=")
-                scenario = scenario._with_text(path, value)
+                scenario = scenario.with_text(path, value)
         scenario.check()
     except ScenarioError as error:
         named(str(error))
