@@ -110,18 +110,18 @@ class Standing:
 
         Both are of the seeds that this standing has.
         """
-        theirs = present.first(len(self.runs)).means
+        present_means = present.first(len(self.runs)).means
         gains = [
             own.gain(other)
             for load, measured in self.means.items()
-            for own, other in zip(measured, theirs[load], strict=True)
+            for own, other in zip(measured, present_means[load], strict=True)
             if own.kind == kind
         ]
         return float(2 ** (math.fsum(gains) / len(gains)))
 
     def document(self, present: Standing) -> dict[str, Any]:
         """Return the standing as a dictionary for JSON, given that of the present queues."""
-        theirs = present.first(len(self.runs)).means
+        present_means = present.first(len(self.runs)).means
         return {
             "kernel": self.kernel,
             "score": self.score,
@@ -130,7 +130,7 @@ class Standing:
             "worse": self.worse,
             "loads": {
                 load: {
-                    "score": 2 ** gain(measured, theirs[load]),
+                    "score": 2 ** gain(measured, present_means[load]),
                     **{one.entry: {one.kind: one.value, "lost": one.lost} for one in measured},
                 }
                 for load, measured in self.means.items()

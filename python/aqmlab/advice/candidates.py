@@ -99,10 +99,10 @@ def _routers(link: Link) -> Iterator[Candidate]:
         label: str, kernel: str, queue: Callable[[float], tuple[Settings, str]], share: float = SHARE
     ) -> Candidate:
         # CAKE counts the link layer itself.
-        said, left = ("", 1.0) if kernel == "cake" else (framing, part)
+        layer, left = ("", 1.0) if kernel == "cake" else (framing, part)
         ways = ((link.queues.down.rate, share), (link.queues.up.rate, SHARE))
         rates = [(shaped(rate * left, own), own) for rate, own in ways]
-        down, up = (Direction(*queue(rate), rate, said, own) for rate, own in rates)
+        down, up = (Direction(*queue(rate), rate, layer, own) for rate, own in rates)
         if kernel == "cake":
             down, up = _framed(link, down, ingress=True), _framed(link, up)
         return Candidate(label, Queues(down, up), kernel)

@@ -52,8 +52,8 @@ class Half:
     def of(cls, kernel: str, table: Any, way: Direction) -> Half:
         """Write a discipline, every value of which is filled in, as that of Linux with a name."""
         # Behind a translation of addresses, the hosts at home all have the router's.
-        said = re.sub(r"\bdual-\w+", r"\g<0> nat", words(kernel, table, way.buffer))
-        return cls(way.rate, said, tuple(attributes(kernel, table, way.buffer)), way.share, way.framing)
+        text = re.sub(r"\bdual-\w+", r"\g<0> nat", words(kernel, table, way.buffer))
+        return cls(way.rate, text, tuple(attributes(kernel, table, way.buffer)), way.share, way.framing)
 
     @property
     def stab(self) -> dict[str, str]:
@@ -134,13 +134,13 @@ class Configuration:
             "qdisc_really_really_advanced": "1",
         }
         for way, half in (("i", self.down), ("e", self.up)):
-            said = half.words.split()[1:]
+            remaining = half.words.split()[1:]
             for word, option in (("limit", "limit"), ("target", "target")):
-                if word in said:
-                    at = said.index(word)
-                    rows[f"{way}{option}"] = said[at + 1]
-                    del said[at : at + 2]
-            if rest := " ".join(word for word in said if word != "ecn"):
+                if word in remaining:
+                    at = remaining.index(word)
+                    rows[f"{way}{option}"] = remaining[at + 1]
+                    del remaining[at : at + 2]
+            if rest := " ".join(word for word in remaining if word != "ecn"):
                 rows[f"{way}qdisc_opts"] = rest
         note = "# replace eth0 by the device to the modem"
         return "\n".join(

@@ -233,14 +233,14 @@ def flat(table: Table) -> dict[str, Any]:
 def words(name: str, table: Table, buffer: str) -> str:
     """Write a discipline of ours as that of Linux with this name, in tc's words; see `kind_of`."""
     kind, values = KINDS[name], flat(table)
-    said = [name]
+    line = [name]
     if kind.limit:
-        said += ["limit", str(_limit(kind, buffer))]
+        line += ["limit", str(_limit(kind, buffer))]
     for word in kind.words:
         value = values[word.key] if values[word.key] != "auto" else kind.demanded.get(word.key, "auto")
         if value != "auto":
-            said += [*word.word.split(), *word.written(value).split()]
-    return " ".join([*said, *(flag for flag, key in kind.flags.items() if values[key])])
+            line += [*word.word.split(), *word.written(value).split()]
+    return " ".join([*line, *(flag for flag, key in kind.flags.items() if values[key])])
 
 
 def attributes(name: str, table: Table, buffer: str) -> Iterator[Attribute]:
@@ -275,5 +275,5 @@ def departures(name: str, table: Table, scenario: Scenario) -> list[str]:
     if name == "fq_codel":
         settings["aqm"] = "codel:preset=linux"
     known = flat(scenario.with_({"aqm": settings}).resolved["aqm"])
-    said = {word.key for word in kind.words} | set(kind.flags.values()) | {"name", "ages"}
-    return [key for key, value in known.items() if key not in said and values.get(key) != value]
+    covered = {word.key for word in kind.words} | set(kind.flags.values()) | {"name", "ages"}
+    return [key for key, value in known.items() if key not in covered and values.get(key) != value]

@@ -128,9 +128,9 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     _require(options, frozenset(controls - {"ledbat"}))
     with _folder() as folder:
         router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario._core, folder, options))]
-        said = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
-    if said.returncode:
-        raise _core.ScenarioError(said.stderr.strip())
+        checked = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
+    if checked.returncode:
+        raise _core.ScenarioError(checked.stderr.strip())
 
 
 def _require(options: Mapping[str, str], congestion: frozenset[str]) -> None:
@@ -179,13 +179,13 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         command, environment = _command(folder, task.seed, options)
         process = _started(command, environment, cores)
         try:
-            said = _follow(process, see, lambda: watch(done))
+            output = _follow(process, see, lambda: watch(done))
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
             _, _, usage = os.wait4(process.pid, 0)
             process.returncode = 0  # it has been waited for
-        if said is None:
+        if output is None:
             return None
         if not (folder / "results.json").exists():
             errors = folder / "errors"
@@ -193,7 +193,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             for place in {folder, Path(environment.get("TMPDIR", folder))}:
                 if shutil.disk_usage(place).free < _ROOM:
                     raise RuntimeError(f"{place}: no space is left on this device: free some, or set TMPDIR")
-            raise RuntimeError(text or "\n".join(said[-5:]) or "it ended without a message")
+            raise RuntimeError(text or "\n".join(output[-5:]) or "it ended without a message")
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
         if task.fates:

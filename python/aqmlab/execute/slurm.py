@@ -330,15 +330,15 @@ class _Jobs:
                 raise ClusterError(f"slurm: sbatch refuses the job: {_complaint(error)}") from error
 
     def _why(self) -> str:
-        said = f"slurm: jobs {', '.join(self._in_vain)} ended before a worker of theirs answered"
+        ended = f"slurm: jobs {', '.join(self._in_vain)} ended before a worker of theirs answered"
         logs = self._cluster.new_spec["options"]["log_directory"]
         if not logs:
-            return f'{said}; with the option logs = "FOLDER" their output says why'
+            return f'{ended}; with the option logs = "FOLDER" their output says why'
         for number in reversed(self._in_vain):
             for file in Path(logs).glob(f"*-{number}.*"):
                 if lines := file.read_text(encoding="utf-8", errors="replace").strip().splitlines():
-                    return f"{said}; {file}: {lines[-1]}"
-        return f"{said}, and wrote nothing to {logs}"
+                    return f"{ended}; {file}: {lines[-1]}"
+        return f"{ended}, and wrote nothing to {logs}"
 
 
 def _serves(job: str, workers: Iterable[str]) -> bool:

@@ -33,9 +33,9 @@ from aqmlab.own.kinds import (
     Kind,
     NotCompiled,
     Term,
+    in_words,
     joined,
     kind_of,
-    said,
     written,
 )
 from aqmlab.own.source import where
@@ -186,10 +186,10 @@ class Body:
         if self._event and ARGUMENTS[self._event][:1] != ("packet",):
             given = (f"_nothing({given[0]})", NOTHING)  # whatever it returns is ignored
         if self._event and given[1] not in (NOTHING, WHOLE, VERDICT):
-            raise self.refused(f"returns {said(given[1])}, which is no verdict")
+            raise self.refused(f"returns {in_words(given[1])}, which is no verdict")
         kind = self._unit.widened(self._name, "", given[1])
         if kind is None:
-            raise self.refused(f"returns {said(given[1])}, and elsewhere {said(self._kind(''))}")
+            raise self.refused(f"returns {in_words(given[1])}, and elsewhere {in_words(self._kind(''))}")
         return self._as(given[0], given[1], kind)
 
     def visit_If(self, node: ast.If, indent: str) -> tuple[list[str], bool]:
@@ -279,13 +279,13 @@ class Body:
         text, kind = value
         if isinstance(target, ast.Tuple | ast.List):
             if not isinstance(kind, tuple) or len(kind) != len(target.elts):
-                raise self.refused(f"unpacks {said(kind)} into {len(target.elts)} names")
+                raise self.refused(f"unpacks {in_words(kind)} into {len(target.elts)} names")
             parts = [(f"{text}[{i}]", one) for i, one in enumerate(kind)]
             return [line for one, part in zip(target.elts, parts, strict=True) for line in self._set(one, part, indent)]
         if isinstance(target, ast.Name) and target.id != self._own:
             both = self._unit.widened(self._name, target.id, kind)
             if both is None:
-                raise self.refused(f"{target.id} is {said(kind)}, and elsewhere {said(self._kind(target.id))}")
+                raise self.refused(f"{target.id} is {in_words(kind)}, and elsewhere {in_words(self._kind(target.id))}")
             self._assigned.add(target.id)
             return [f"{indent}v_{target.id} = {self._as(text, kind, both)}"]
         if isinstance(target, ast.Subscript):
@@ -302,7 +302,7 @@ class Body:
         if both is None or (both == MIXED and known in WHOLES):
             fraction = known in WHOLES and kind in (REAL, MIXED)
             hint = ": start it as 0.0 if it is a number with a fraction" if fraction else ""
-            raise self.refused(f"sets self.{target.attr}, which starts as {said(known)}, to {said(kind)}{hint}")
+            raise self.refused(f"sets self.{target.attr}, which starts as {in_words(known)}, to {in_words(kind)}{hint}")
         if both != known:
             self._unit.attributes[target.attr] = both
             self._unit.settled = False
@@ -312,7 +312,7 @@ class Body:
         """Return an array, its kind, and the index of an element."""
         base, of = self._value(node.value)
         if not isinstance(of, Array):
-            raise self.refused(f"takes an element of {ast.unparse(node.value)}, which is {said(of)}")
+            raise self.refused(f"takes an element of {ast.unparse(node.value)}, which is {in_words(of)}")
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         indices = [self._value(one) if not isinstance(one, ast.Slice) else ("", "") for one in parts]
         if len(indices) != of.dimensions or any(kind not in WHOLES for _, kind in indices):
@@ -325,7 +325,7 @@ class Body:
             return text
         if of.elements == REAL and kind in NUMBERS:
             return f"float({text})"
-        raise self.refused(f"sets an element of an array of {said(of.elements)} to {said(kind)}")
+        raise self.refused(f"sets an element of an array of {in_words(of.elements)} to {in_words(kind)}")
 
     # Expressions.
 
@@ -346,7 +346,7 @@ class Body:
             return text
         if kind in NUMBERS or kind in (NOTHING, VERDICT):
             return f"({text} != 0)"
-        raise self.refused(f"takes {ast.unparse(node)}, which is {said(kind)}, for true or false", node)
+        raise self.refused(f"takes {ast.unparse(node)}, which is {in_words(kind)}, for true or false", node)
 
     def _constant(self, value: object, node: ast.expr) -> Term:
         kind = kind_of(value)
@@ -430,7 +430,7 @@ class Body:
         test, then, other = self._truth(node.test), self._value(node.body), self._value(node.orelse)
         kind = joined(then[1], other[1])
         if kind is None:
-            raise self.refused(f"{ast.unparse(node)} is {said(then[1])} or {said(other[1])}", node)
+            raise self.refused(f"{ast.unparse(node)} is {in_words(then[1])} or {in_words(other[1])}", node)
         return f"({self._as(*then, kind)} if {test} else {self._as(*other, kind)})", kind
 
     def visit_BoolOp(self, node: ast.BoolOp) -> Term:
@@ -458,7 +458,7 @@ class Body:
         terms = [self._value(one) for one in given]
         kinds = {kind for _, kind in terms}
         if any(type(op) not in _COMPARISONS for op in node.ops) or not (kinds <= NUMBERS or kinds == {SWITCH}):
-            raise self.refused(f"compares {' with '.join(said(kind) for _, kind in terms)}", node)
+            raise self.refused(f"compares {' with '.join(in_words(kind) for _, kind in terms)}", node)
         # Python compares a whole number with a float exactly.
         texts = [text if kinds <= WHOLES or kinds == {SWITCH} else self._exact((text, kind)) for text, kind in terms]
         signs = [_COMPARISONS[type(op)] for op in node.ops]
@@ -480,7 +480,7 @@ class Body:
             return {REAL: f"(-{text})", MIXED: f"_mixed(-{text})"}.get(kind, f"_neg_i({text})"), kind
         if kind in WHOLES and isinstance(node.op, ast.Invert):
             return f"(~{text})", kind
-        raise self.refused(f"{ast.unparse(node)}: its number is {said(kind)}", node)
+        raise self.refused(f"{ast.unparse(node)}: its number is {in_words(kind)}", node)
 
     def visit_BinOp(self, node: ast.BinOp) -> Term:
         """Translate an operation on two values."""
@@ -499,7 +499,7 @@ class Body:
             return self._operation(op, left, right)
         bits = sign in ("<<", ">>", "&", "|", "^")
         if not kinds <= (WHOLES if bits else NUMBERS) or sign == "@":
-            raise self.refused(f"{sign} of {said(of_a)} and {said(of_b)} is not compiled")
+            raise self.refused(f"{sign} of {in_words(of_a)} and {in_words(of_b)} is not compiled")
         if kinds <= WHOLES:
             kind = REAL if sign == "/" else WHOLE if kinds == {WHOLE} else COUNT
             return (f"_{name}_i({a}, {b})" if name else f"({a} {sign} {b})"), kind
@@ -583,7 +583,7 @@ class Body:
             }
             if name in known:
                 return known[name]
-        raise self.refused(f"calls {name}() of {', '.join(map(said, kinds))}, which is not compiled", node)
+        raise self.refused(f"calls {name}() of {', '.join(map(in_words, kinds))}, which is not compiled", node)
 
     def _math(self, name: str, given: Sequence[Term]) -> Term | None:
         texts = [f"float({text})" for text, _ in given]

@@ -110,7 +110,7 @@ def written(value: object) -> str:
     return "0" if value is None else repr(value)
 
 
-def said(kind: Kind) -> str:
+def in_words(kind: Kind) -> str:
     """Return a kind in words."""
     if not isinstance(kind, str):
         return "an array" if isinstance(kind, Array) else "a tuple"

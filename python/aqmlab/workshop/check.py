@@ -176,10 +176,10 @@ def _repeats(of: Declared) -> tuple[bool, str]:
         first = _run(of, scene).text
         random.seed(2)
         _run(of, scene, seed=2)
-        again = _run(of, scene).text
+        second = _run(of, scene).text
     finally:
         random.setstate(states)
-    if first != again:
+    if first != second:
         return False, "a run differs after another one: it keeps state between runs, or draws from other random numbers"
     if first != _elsewhere(of, scene):
         return False, "a run differs in a new process: it depends on the order of a set, on hash() or on id()"
@@ -337,14 +337,14 @@ def _missing_part(of: Declared) -> str:
                 first = update(made, count, length)
                 if not 1e-6 < first < 0.5:
                     continue
-                said = made.rate(length + 4, first, *([4 / period] if of.law_of_change else [])) * period
+                by_rate = made.rate(length + 4, first, *([4 / period] if of.law_of_change else [])) * period
                 jump = update(made, count + 1, length + 4) - first
                 then = update(made, count + 2, length + 4) - first - jump
-                at_once, said_at_once = jump - then, said - then
-                if first + jump + then < 1 and abs(at_once) > abs(then) and abs(said_at_once) < abs(at_once) / 2:
+                at_once, by_rate_at_once = jump - then, by_rate - then
+                if first + jump + then < 1 and abs(at_once) > abs(then) and abs(by_rate_at_once) < abs(at_once) / 2:
                     return (
                         "p follows another law than rate(): when the queue grows by 4 packets, p changes by "
-                        f"{at_once:.3g} at once, by rate() by {said_at_once:.3g}; a third argument, dq/dt in "
+                        f"{at_once:.3g} at once, by rate() by {by_rate_at_once:.3g}; a third argument, dq/dt in "
                         "packets/s, gives the proportional part: def rate(self, q, p, dq)"
                     )
                 return ""
