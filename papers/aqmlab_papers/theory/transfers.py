@@ -73,22 +73,13 @@ def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
 class Latency:
     """The mean time of a transfer and its parts, each of the broadcast shape of sizes and losses.
 
-    Parameters
-    ----------
-    handshake : ndarray
-        Time until the connection is open (s).
-    slow_start : ndarray
-        First slow start, until its loss or the end (s).
-    first_loss : ndarray
-        Recovery from the loss that ends slow start (s).
-    avoidance : ndarray
-        The remaining time, at the rate of a long flow (s).
-    round_trips : ndarray
-        The additional round trips (s).
-    packets : ndarray
-        Packets sent in slow start.
-    window : ndarray
-        Window at the end of slow start (packets).
+    * handshake: time until the connection is open (s).
+    * slow_start: first slow start, until its loss or the end (s).
+    * first_loss: recovery from the loss that ends slow start (s).
+    * avoidance: the remaining time, at the rate of a long flow (s).
+    * round_trips: the additional round trips (s).
+    * packets: packets sent in slow start.
+    * window: window at the end of slow start (packets).
     """
 
     handshake: Array
