@@ -43,5 +43,5 @@ mod queue;
 pub(crate) use due::Due;
 #[cfg(test)]
 pub(crate) use plan::takes_over;
-pub(crate) use plan::{Early, Lead, Plan, may_work_ahead};
+pub(crate) use plan::{Early, Lookahead, Plan, may_work_ahead};
 pub(crate) use queue::{Journey, LinkAhead, after_all, stride};

@@ -9,7 +9,7 @@ use crate::engine::event::{Event, Events};
 use crate::engine::order::{Key, NEVER, Order};
 use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::Probe;
-use crate::network::ahead::{self, Due, Early, Lead, Plan};
+use crate::network::ahead::{self, Due, Early, Lookahead, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
 use crate::network::gate::AtGate;
@@ -69,7 +69,7 @@ impl<P: Probe> Network<P> {
         routes: Routes<'_>,
         seed: u64,
         probe: P,
-        lead: Lead,
+        lookahead: Lookahead,
         watch: Watch,
     ) -> Self {
         let [warmup, end] = [scenario.general.warmup, scenario.general.duration]
@@ -83,11 +83,11 @@ impl<P: Probe> Network<P> {
                 let observed = i == scenario.observed;
                 let mut aqm_queue = AqmQueue::new(link, aqm, scenario, seed, number - 1, delay, observed);
                 // A live run may get an algorithm that reads them.
-                if aqm_queue.queue.algorithm().reads_labels() || lead == Lead::Nothing {
+                if aqm_queue.queue.algorithm().reads_labels() || lookahead == Lookahead::None {
                     let dscps = scenario.traffic.iter().map(|traffic| traffic.dscp.code()).collect();
                     aqm_queue.queue.set_labels(Labels { hosts: routes.hosts(), dscps });
                 }
-                if lead == Lead::Possible
+                if lookahead == Lookahead::Full
                     && ahead::may_work_ahead(link, aqm_queue.queue.algorithm().is_final())
                 {
                     aqm_queue.ahead = Some(due(scenario, aqm_queue.queue.period()));
@@ -99,16 +99,16 @@ impl<P: Probe> Network<P> {
         let works_ahead =
             |link: &Link| link.aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.ahead.is_some());
         let feeders = routes.feeders();
-        let plan = match lead {
-            Lead::Possible => {
+        let plan = match lookahead {
+            Lookahead::Full => {
                 Plan::new(scenario, links.iter().map(works_ahead).collect(), routes.paths(), &feeders)
             }
-            Lead::PlainLinks => Plan::over_plain_links(scenario, &feeders),
-            Lead::Nothing => Plan::none(scenario),
+            Lookahead::PlainLinks => Plan::over_plain_links(scenario, &feeders),
+            Lookahead::None => Plan::none(scenario),
         };
         let starts = routes.starts();
         let hops = routes.into_hops(&plan);
-        let slots = assign_slots(&mut links, &hops, lead);
+        let slots = assign_slots(&mut links, &hops, lookahead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let hosts = Hosts::new(&scenario.traffic, seed);
@@ -466,8 +466,8 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
 /// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the
 /// links, so that of what two links send at one time, the first link's comes first, whether they work ahead or not.
-fn assign_slots(links: &mut [Link], hops: &[Hop], lead: Lead) -> Vec<Event> {
-    let mut has_line = vec![lead == Lead::Nothing; links.len()];
+fn assign_slots(links: &mut [Link], hops: &[Hop], lookahead: Lookahead) -> Vec<Event> {
+    let mut has_line = vec![lookahead == Lookahead::None; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
         has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked);
     }

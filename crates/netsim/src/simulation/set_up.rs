@@ -6,7 +6,7 @@ use crate::flows::endpoints::{Endpoints, RunParameters};
 use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
-use crate::network::ahead::Lead;
+use crate::network::ahead::Lookahead;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use run::{Stopwatch, Watch};
@@ -55,7 +55,7 @@ impl<P: Probe> Simulation<P> {
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
-        let mut network = Network::new(&scenario, routes, seed, probe, mode.lead(), watch);
+        let mut network = Network::new(&scenario, routes, seed, probe, mode.lookahead(), watch);
         schedule(&mut network.events, Some(&endpoints).filter(|_| mode != Mode::External), &scenario);
         let records_flows = scenario.record.flows && mode != Mode::External;
         let mut run = Self {
@@ -95,11 +95,11 @@ enum Mode {
 }
 
 impl Mode {
-    const fn lead(self) -> Lead {
+    const fn lookahead(self) -> Lookahead {
         match self {
-            Self::Ahead => Lead::Possible,
-            Self::StepByStep | Self::External => Lead::PlainLinks,
-            Self::Live => Lead::Nothing,
+            Self::Ahead => Lookahead::Full,
+            Self::StepByStep | Self::External => Lookahead::PlainLinks,
+            Self::Live => Lookahead::None,
         }
     }
 }

@@ -14,13 +14,13 @@ pub(crate) struct Early {
 
 /// How far a run may work ahead.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Lead {
+pub(crate) enum Lookahead {
     /// Wherever the results are the same.
-    Possible,
+    Full,
     /// Over links without an AQM alone: there is an event for every arrival at a link with one, or at a host.
     PlainLinks,
     /// Nowhere, because each link may change, and with it the times of the packets on it.
-    Nothing,
+    None,
 }
 
 /// The links and nodes at which work may be done before its time.

@@ -10,23 +10,23 @@
 //!    `------------------------------------------------------------'
 //! ```
 //!
-//! The phase STARTUP ends when three round trips in a row have not brought 25 % more bandwidth; DRAIN when no more
-//! than one bandwidth-delay product is in the network. Each phase of PROBE_BW lasts a min_rtt; that of 5/4 until 5/4
-//! of the product is in the network or something was lost, that of 3/4 at most until one is. A loss does not reduce
+//! The phase STARTUP ends when three round trips in a row have not brought 25 % more bandwidth, and DRAIN when no more
+//! than one bandwidth-delay product (BDP) is in the network. Each phase of PROBE_BW lasts a min_rtt; but that of 5/4 lasts
+//! until 5/4 of the BDP is in the network or something was lost, and that of 3/4 ends as soon as one BDP is. A loss does not reduce
 //! the pace. For the first round trip of recovery as many segments are sent as were delivered; after it, and after
 //! PROBE_RTT, the window is what it was. Two intervals that lose a fifth at one rate are a policer's: that rate is
-//! kept for 48 round trips ([`policer`]). Segments acknowledged in clumps enlarge the window by the clump
-//! ([`clumps`]).
+//! kept for 48 round trips ([`policer`]). Where many segments are acknowledged at once, the window is larger by as many
+//! ([`aggregation`]).
 //!
 //! # Departures from the source
 //! * The first phase of PROBE_BW (any but 3/4) is drawn by hashing the time at which it starts, not from a stream of
 //!   random numbers: the same run has the same phases, and two flows hardly ever the same.
-//! * Marks are not heeded, as by Linux's version 1.
+//! * Marks have no effect, as in Linux's version 1.
 //!
 //! Sources: Linux 7.2, net/ipv4/tcp_bbr.c; Cardwell, Cheng, Gunn, Hassas Yeganeh, Jacobson, "BBR: congestion-based
 //! congestion control", ACM Queue 14(5), 2016; draft-cardwell-iccrg-bbr-congestion-control-00.
 
-pub(super) mod clumps;
+pub(super) mod aggregation;
 mod policer;
 pub(super) mod scale;
 
@@ -36,8 +36,8 @@ use crate::tcp::rack::clock::ticks_of;
 use crate::tcp::rack::minmax::Maximum;
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
+use aggregation::AckAggregation;
 use aqm::unit::Span;
-use clumps::Clumps;
 use policer::{Policer, Progress};
 use scale::{BANDWIDTH_BITS, GAIN_BITS, ONE, bandwidth_of_window, hash, left_at_next, pace};
 use scenario::model::Profile;
@@ -50,8 +50,8 @@ const CYCLE: [u64; 8] = [ONE * 5 / 4, ONE * 3 / 4, ONE, ONE, ONE, ONE, ONE, ONE]
 const CWND_GAIN: u64 = 2 * ONE;
 /// Round trips over which the bandwidth is the greatest.
 const BANDWIDTH_ROUNDS: u32 = 10;
-/// Round trips that each of the two values of the clumps is kept.
-const CLUMP_ROUNDS: u32 = 5;
+/// Round trips for which each of the two values of the ACK aggregation is kept.
+const AGGREGATION_ROUNDS: u32 = 5;
 /// The lifetime of a minimum round trip, and the duration of PROBE_RTT.
 const MIN_RTT_WINDOW: Span = Span::s(10);
 const PROBE_RTT: Span = Span::ms(200);
@@ -105,10 +105,10 @@ pub struct Bbr {
     phase: Phase,
     conservation: bool,
     restarting: bool,
-    /// Whether the pace comes of a round trip that was measured.
+    /// Whether the pace is computed from a round trip that was measured.
     seen_rtt: bool,
     policer: Policer,
-    clumps: Clumps,
+    aggregation: AckAggregation,
 }
 
 impl Default for Bbr {
@@ -136,7 +136,7 @@ impl Default for Bbr {
             restarting: false,
             seen_rtt: false,
             policer: Policer::default(),
-            clumps: Clumps::default(),
+            aggregation: AckAggregation::default(),
         }
     }
 }
@@ -152,7 +152,7 @@ impl CongestionControl for Bbr {
         (self.min_rtt, self.min_rtt_ticks) = (state.rtt.least(), state.clock.ticks);
         self.start_pace(state, profile);
         self.policer.reset(state);
-        self.clumps.start(state.clock.us);
+        self.aggregation.start(state.clock.us);
     }
 
     fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
@@ -172,7 +172,7 @@ impl CongestionControl for Bbr {
     fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
         if event == Event::TxStart && state.limited_until != 0 {
             self.restarting = true;
-            self.clumps.start(state.clock.us);
+            self.aggregation.start(state.clock.us);
             match self.mode {
                 Mode::ProbeBw => self.set_pace(state, profile, ONE),
                 Mode::ProbeRtt => self.leave_probe_rtt(state),
@@ -194,7 +194,7 @@ impl CongestionControl for Bbr {
     fn cong_control(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         self.measure_bandwidth(state, profile, sample);
         let bandwidth = self.bandwidth();
-        self.clumps.note(state, sample, bandwidth, self.round_start.then_some(CLUMP_ROUNDS));
+        self.aggregation.note(state, sample, bandwidth, self.round_start.then_some(AGGREGATION_ROUNDS));
         if self.mode == Mode::ProbeBw && self.is_phase_over(state, profile, sample) {
             self.next_phase(state);
         }
@@ -219,7 +219,7 @@ impl Bbr {
         self.policer.bandwidth().unwrap_or_else(|| self.bandwidth.value())
     }
 
-    /// Before the bandwidth is known: the window in a round trip, or in a millisecond.
+    /// The pace before the bandwidth is known: the window in a round trip, or in a millisecond.
     fn start_pace(&mut self, state: &mut State, profile: &Profile) {
         self.seen_rtt = state.rtt.srtt8 > 0;
         state.pace = pace(profile, bandwidth_of_window(state), HIGH_GAIN);
@@ -263,18 +263,18 @@ impl Bbr {
     }
 
     /// Segments that the path holds at a gain (`bbr_bdp`).
-    fn product(&self, bandwidth: u64, gain: u64) -> u32 {
-        if self.min_rtt == u64::MAX { INITIAL } else { scale::product(bandwidth, self.min_rtt, gain) }
+    fn bdp(&self, bandwidth: u64, gain: u64) -> u32 {
+        if self.min_rtt == u64::MAX { INITIAL } else { scale::bdp(bandwidth, self.min_rtt, gain) }
     }
 
-    /// With room for what leaves and is acknowledged in bursts (`bbr_quantization_budget`).
+    /// Adds room for segments that leave and are acknowledged in bursts (`bbr_quantization_budget`).
     fn with_bursts(&self, state: &State, profile: &Profile, segments: u32) -> u32 {
         let even = (segments + 3 * burst(state, profile)).next_multiple_of(2);
         if self.mode == Mode::ProbeBw && self.cycle == 0 { even + 2 } else { even }
     }
 
     fn inflight(&self, state: &State, profile: &Profile, gain: u64) -> u32 {
-        self.with_bursts(state, profile, self.product(self.bandwidth.value(), gain))
+        self.with_bursts(state, profile, self.bdp(self.bandwidth.value(), gain))
     }
 
     /// The segments in the network at the time at which the pace allows the next (`bbr_packets_in_net_at_edt`).
@@ -396,9 +396,9 @@ impl Bbr {
                 (cwnd, true) => cwnd,
                 (cwnd, false) => {
                     let bandwidth = self.bandwidth();
-                    let product = self.product(bandwidth, self.cwnd_gain);
-                    let clump = if self.full { self.clumps.most(bandwidth) } else { 0 };
-                    let target = self.with_bursts(state, profile, product + clump);
+                    let bdp = self.bdp(bandwidth, self.cwnd_gain);
+                    let extra_acked = if self.full { self.aggregation.extra_acked(bandwidth) } else { 0 };
+                    let target = self.with_bursts(state, profile, bdp + extra_acked);
                     if self.full {
                         (cwnd + acked).min(target)
                     } else if cwnd < target || state.delivered < INITIAL {

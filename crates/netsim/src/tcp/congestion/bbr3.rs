@@ -4,30 +4,30 @@
 //! ```text
 //! max_bw  = max delivery rate of this cycle of PROBE_BW and the last       min_rtt = least round trip of the last 10 s
 //! bw      = min(max_bw, bw_lo)
-//! product = bw * min_rtt
+//! bdp     = bw * min_rtt
 //! pace    = pacing_gain * bw * 99 %
-//! cwnd    = min(cwnd_gain * product + clumps, bound), at least 3 bursts
+//! cwnd    = min(cwnd_gain * bdp + extra_acked, bound), at least 3 bursts
 //!
 //!                     gains
 //!                     pace  cwnd  bound of cwnd            until
 //!   STARTUP           2.77  2     inflight_lo              3 round trips bring no 25 % more bandwidth, or lose over 2 %
-//!   DRAIN             .347  2     inflight_lo              no more than a product is in the network
-//!   PROBE_BW  DOWN    .91   2     inflight_hi, _lo         no more than a product, and than 85 % of inflight_hi
+//!   DRAIN             .347  2     inflight_lo              no more than a BDP is in the network
+//!   PROBE_BW  DOWN    .91   2     inflight_hi, _lo         no more than a BDP, and than 85 % of inflight_hi
 //!             CRUISE  1     2     85 % inflight_hi, _lo    2 to 3 s after DOWN began, or as many round trips as the
-//!                                                          product has segments, at most 63
+//!                                                          BDP has segments, at most 63
 //!             REFILL  1     2     inflight_hi              a round trip
 //!             UP      1.25  2.25  inflight_hi              it loses or marks too much; the bandwidth has stopped
 //!                                                          growing; or the bound is reached that was too high before
-//!   PROBE_RTT         1     1     product / 2, at least 4  200 ms and a round trip; it comes when the least round trip
-//!                                                          has been undercut by none for 5 s
+//!   PROBE_RTT         1     1     bdp / 2, at least 4      200 ms and a round trip; it comes when no round trip has
+//!                                                          been as short as the least for 5 s
 //! ```
 //!
-//! * The upper bound `inflight_hi` comes of UP: if of the segments in flight when a segment was sent more than 2 % were
-//!   lost, or half were marked, it becomes that flight, at least 70 % of the product ([`bounds`]). Else UP raises it, by
-//!   one segment in the first round trip, by two, four … in the next ([`cycle`]). STARTUP sets it to the product, or to
+//! * The upper bound `inflight_hi` comes from UP. If more than 2 % of the segments that were in flight when a segment was sent
+//!   are lost, or half are marked, it becomes that flight, at least 70 % of the BDP ([`bounds`]). Else UP raises it, by
+//!   one segment in the first round trip, by two, four … in the next ([`cycle`]). STARTUP sets it to the BDP, or to
 //!   the part that a round trip delivered, if a round trip of recovery has six acknowledgements with losses and loses as
 //!   much, or two in a row have as many marks.
-//! * The lower bounds `bw_lo` and `inflight_lo` come of the other phases: a round trip with a loss takes both to 70 %,
+//! * The lower bounds `bw_lo` and `inflight_lo` come from the other phases: a round trip with a loss takes both to 70 %,
 //!   but not below the part that was delivered in it; one with a mark takes `inflight_lo` to 1 - alpha / 3, with alpha the
 //!   fraction of marks as in DCTCP ([`marks`]). REFILL forgets them.
 //!
@@ -36,8 +36,8 @@
 //!
 //! # Departures from the source
 //! * The random wait before a probe (up to 1 s, and one round trip) is drawn by hashing the time at which it begins.
-//! * The fast path of a sender that the application limits is left out. It saves computations, and does not see clumps of
-//!   acknowledgements, nor move the window. Protective load balancing is left out too: Linux does not use it by default.
+//! * The fast path of a sender that the application limits is left out. It saves computations, and neither sees
+//!   aggregated acknowledgements nor moves the window. Protective load balancing is left out too: Linux does not use it by default.
 //!
 //! Sources: github.com/google/bbr, net/ipv4/tcp_bbr.c and what it changes in TCP, tag bbrv3-2025-03-18;
 //! draft-ietf-ccwg-bbr-06, 2026.
@@ -48,8 +48,8 @@ mod flights;
 mod marks;
 mod signals;
 
-use super::bbr::clumps::Clumps;
-use super::bbr::scale::{BANDWIDTH_BITS, ONE, bandwidth_of_window, left_at_next, pace, product};
+use super::bbr::aggregation::AckAggregation;
+use super::bbr::scale::{BANDWIDTH_BITS, ONE, bandwidth_of_window, bdp, left_at_next, pace};
 use super::{CongestionControl, Event};
 use crate::tcp::rack::INFINITE;
 use crate::tcp::rack::clock::ticks_of;
@@ -84,9 +84,9 @@ const BURST_BITS: u32 = 10;
 const SHORT_PATH_BURST: u64 = 65_536;
 const SHORT_PATH_BITS: u32 = 9;
 const LEAST_BURST: u32 = 2;
-/// Round trips that each of the two values of the clumps is kept, and in STARTUP.
-const CLUMP_ROUNDS: u32 = 5;
-const STARTUP_CLUMP_ROUNDS: u32 = 1;
+/// Round trips for which each of the two values of the ACK aggregation is kept, and in STARTUP.
+const AGGREGATION_ROUNDS: u32 = 5;
+const STARTUP_AGGREGATION_ROUNDS: u32 = 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 enum Mode {
@@ -147,7 +147,7 @@ pub struct Bbr3 {
     cycle: Cycle,
     marks: Marks,
     flights: Flights,
-    clumps: Clumps,
+    aggregation: AckAggregation,
     /// Round trips, counted by delivered segments: the next ends when a segment sent after this number is delivered.
     round_end: u32,
     round_start: bool,
@@ -162,7 +162,7 @@ pub struct Bbr3 {
     prior_cwnd: u32,
     phase: Phase,
     restarting: bool,
-    /// Whether the pace comes of a round trip that was measured.
+    /// Whether the pace is computed from a round trip that was measured.
     seen_rtt: bool,
 }
 
@@ -178,7 +178,7 @@ impl CongestionControl for Bbr3 {
             cycle: Cycle::default(),
             marks: Marks::new(profile),
             flights: Flights::default(),
-            clumps: Clumps::default(),
+            aggregation: AckAggregation::default(),
             round_end: 0,
             round_start: false,
             min_rtt: never,
@@ -202,7 +202,7 @@ impl CongestionControl for Bbr3 {
         self.min_rtt = Least { us: state.rtt.least(), ticks: state.clock.ticks };
         self.recent_rtt = self.min_rtt;
         self.start_pace(state, profile);
-        self.clumps.start(state.clock.us);
+        self.aggregation.start(state.clock.us);
     }
 
     fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
@@ -249,7 +249,7 @@ impl CongestionControl for Bbr3 {
         match event {
             Event::TxStart if state.limited_until != 0 => {
                 self.restarting = true;
-                self.clumps.start(state.clock.us);
+                self.aggregation.start(state.clock.us);
                 if self.mode.is_probe_bw() {
                     self.set_pace(state, profile, ONE);
                 } else if self.mode == Mode::ProbeRtt {
@@ -298,8 +298,8 @@ impl CongestionControl for Bbr3 {
         self.signals.note_delivery(state, sample, rate);
 
         self.adapt_to_round(state, sample, rate);
-        let kept = if self.filling.full { CLUMP_ROUNDS } else { STARTUP_CLUMP_ROUNDS };
-        self.clumps.note(state, sample, self.bandwidth(), self.round_start.then_some(kept));
+        let kept = if self.filling.full { AGGREGATION_ROUNDS } else { STARTUP_AGGREGATION_ROUNDS };
+        self.aggregation.note(state, sample, self.bandwidth(), self.round_start.then_some(kept));
         self.judge_losses_in_startup(state, profile, sample, flight);
         self.filling.judge(sample, rate, self.round_start);
         self.drain(state, profile);
@@ -326,7 +326,7 @@ impl Bbr3 {
         self.bounds.max_bw().min(self.bounds.bw_lo)
     }
 
-    /// Before the bandwidth is known.
+    /// The pace before the bandwidth is known.
     fn start_pace(&mut self, state: &mut State, profile: &Profile) {
         self.seen_rtt = state.rtt.srtt8 > 0;
         state.pace = pace(profile, bandwidth_of_window(state), STARTUP_GAIN).max(1);
@@ -350,11 +350,11 @@ impl Bbr3 {
     }
 
     /// Segments that the path holds at a gain (`bbr_bdp`).
-    fn product(&self, bandwidth: u64, gain: u64) -> u32 {
-        if self.min_rtt.us == u64::MAX { self.initial } else { product(bandwidth, self.min_rtt.us, gain) }
+    fn bdp(&self, bandwidth: u64, gain: u64) -> u32 {
+        if self.min_rtt.us == u64::MAX { self.initial } else { bdp(bandwidth, self.min_rtt.us, gain) }
     }
 
-    /// With room for what leaves and is acknowledged in bursts (`bbr_quantization_budget`).
+    /// Adds room for segments that leave and are acknowledged in bursts (`bbr_quantization_budget`).
     fn with_bursts(&self, state: &State, profile: &Profile, segments: u32) -> u32 {
         let least = segments.max(3 * self.burst(state, profile)).max(LEAST);
         if self.mode == Mode::Up { least + 2 } else { least }
@@ -362,7 +362,7 @@ impl Bbr3 {
 
     /// Segments that fill the path (`bbr_inflight`).
     fn inflight(&self, state: &State, profile: &Profile, bandwidth: u64) -> u32 {
-        self.with_bursts(state, profile, self.product(bandwidth, ONE))
+        self.with_bursts(state, profile, self.bdp(bandwidth, ONE))
     }
 
     /// Segments to have in flight, unless the window is less (`bbr_target_inflight`).
@@ -437,7 +437,7 @@ impl Bbr3 {
     }
 
     fn probe_rtt_window(&self) -> u32 {
-        self.product(self.bandwidth(), PROBE_RTT_CWND_GAIN).max(LEAST)
+        self.bdp(self.bandwidth(), PROBE_RTT_CWND_GAIN).max(LEAST)
     }
 
     fn go_on_probing_rtt(&mut self, state: &mut State, profile: &Profile) {
@@ -484,7 +484,7 @@ impl Bbr3 {
     fn set_window(&self, state: &mut State, profile: &Profile, acked: u32, gain: u64) {
         if acked > 0 {
             let bandwidth = self.bandwidth();
-            let target = self.product(bandwidth, gain) + self.clumps.most(bandwidth);
+            let target = self.bdp(bandwidth, gain) + self.aggregation.extra_acked(bandwidth);
             let target = self.with_bursts(state, profile, target);
             if self.filling.full {
                 state.cwnd = (state.cwnd + acked).min(target);

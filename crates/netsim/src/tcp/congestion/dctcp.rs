@@ -22,18 +22,18 @@ const WHOLE: u32 = 1024;
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     alpha: u32,
-    /// The window ends when this segment is acknowledged.
+    /// The segment whose acknowledgement ends the window over which marks are counted.
     window_end: u32,
-    /// Delivered segments, and the marked ones, when it began.
+    /// Delivered segments, and the marked ones, when that window began.
     delivered: u32,
     marked: u32,
     /// The window before the last reduction.
-    before: u32,
+    prior_cwnd: u32,
 }
 
 impl Default for Dctcp {
     fn default() -> Self {
-        Self { alpha: WHOLE, window_end: 0, delivered: 0, marked: 0, before: 0 }
+        Self { alpha: WHOLE, window_end: 0, delivered: 0, marked: 0, prior_cwnd: 0 }
     }
 }
 
@@ -44,7 +44,7 @@ impl Dctcp {
     }
 
     fn halve(&mut self, state: &mut State) {
-        self.before = state.cwnd;
+        self.prior_cwnd = state.cwnd;
         state.ssthresh = (state.cwnd / 2).max(LEAST);
     }
 }
@@ -59,7 +59,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn ssthresh(&mut self, state: &State, _: &Profile) -> u32 {
-        self.before = state.cwnd;
+        self.prior_cwnd = state.cwnd;
         let part = (u64::from(state.cwnd) * u64::from(self.alpha)) >> 11;
         (state.cwnd - part as u32).max(LEAST)
     }
@@ -72,7 +72,7 @@ impl CongestionControl for Dctcp {
         let marked = u64::from(state.delivered_marked - self.marked);
         let g = profile.tcp.g;
         let fade = (f64::from(self.alpha) * g) as u32;
-        // A value too small to decay becomes 0 (`dctcp_update_alpha`).
+        // Otherwise a value too small to decay would stay for ever (`dctcp_update_alpha`).
         self.alpha = if fade == 0 { 0 } else { self.alpha - fade };
         if marked > 0 {
             let part = (marked as f64 * f64::from(WHOLE) * g) as u64 / delivered.max(1);
@@ -94,7 +94,7 @@ impl CongestionControl for Dctcp {
     }
 
     fn undo_cwnd(&mut self, state: &mut State) -> u32 {
-        state.cwnd.max(self.before)
+        state.cwnd.max(self.prior_cwnd)
     }
 }
 

@@ -228,8 +228,8 @@ impl Board {
         true
     }
 
-    /// Nothing is lost after all.
-    pub fn acquit_all(&mut self) {
+    /// Nothing is lost after all: takes the flag off all segments.
+    pub fn unmark_lost(&mut self) {
         self.sent.iter_mut().for_each(|sent| sent.flags &= !LOST);
         self.lost = 0;
         self.hint = None;
@@ -260,7 +260,7 @@ impl Board {
     }
 
     /// Visits, in order of time, the transmissions that may still be in the network, until `visit` returns false. A transmission
-    /// that `visit` judges lost is never visited again, even after [`Board::acquit_all`]; one that a time-out judged lost is.
+    /// that `visit` judges lost is never visited again, even after [`Board::unmark_lost`]; one that a time-out judged lost may be.
     pub fn in_order_of_time(&mut self, mut visit: impl FnMut(&mut Self, u32, Sent) -> bool) {
         // Transmissions that are over are removed at the front, where that is cheap, and skipped further back.
         while let Some(&(seq, at)) = self.order.front()
@@ -315,12 +315,12 @@ mod tests {
         at: u64,
         flags: u8,
         /// Judged lost on the way through the order of time.
-        struck: bool,
+        judged: bool,
     }
 
     impl Naive {
         fn in_network(&self) -> bool {
-            !self.struck && self.flags & SACKED == 0 && self.flags & (LOST | RESENT) != LOST
+            !self.judged && self.flags & SACKED == 0 && self.flags & (LOST | RESENT) != LOST
         }
 
         fn lose(&mut self) -> bool {
@@ -343,7 +343,7 @@ mod tests {
                 match (what, i) {
                     (0..=2, _) => {
                         board.push(sent(now));
-                        naive.push(Naive { at: now, flags: 0, struck: false });
+                        naive.push(Naive { at: now, flags: 0, judged: false });
                     }
                     (3, Some(_)) => {
                         prop_assert_eq!(board.pop().unwrap().at, naive.remove(0).at);
@@ -359,7 +359,7 @@ mod tests {
                         let lost = at.is_multiple_of(2);
                         board.resend(seq, sent(now), lost);
                         let again = if lost { RESENT } else { 0 };
-                        naive[i] = Naive { at: now, flags: naive[i].flags | EVER_RESENT | again, struck: false };
+                        naive[i] = Naive { at: now, flags: naive[i].flags | EVER_RESENT | again, judged: false };
                     }
                     (7, Some(_)) => {
                         let mut visited = Vec::new();
@@ -379,13 +379,13 @@ mod tests {
                             if seq.is_multiple_of(3) {
                                 naive[i].lose();
                                 // The last one visited is not looked at again.
-                                naive[i].struck = n < 4 && !naive[i].in_network();
+                                naive[i].judged = n < 4 && !naive[i].in_network();
                             }
                         }
                         prop_assert_eq!(visited, expected);
                     }
                     (8, _) => {
-                        board.acquit_all();
+                        board.unmark_lost();
                         naive.iter_mut().for_each(|segment| segment.flags &= !LOST);
                     }
                     _ => {}

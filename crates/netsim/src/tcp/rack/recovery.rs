@@ -1,6 +1,6 @@
 //! The response to an unusual acknowledgement: the sender's phase, and retransmissions.
 
-use super::sender::{Found, Repair, Sender};
+use super::sender::{AckFlags, Repair, Sender};
 use super::state::Phase;
 use crate::tcp::Outbox;
 use crate::tcp::congestion::{CongestionControl as _, Event};
@@ -13,16 +13,16 @@ impl Sender {
         &mut self,
         profile: &Profile,
         prior_una: u32,
-        found: &mut Found,
+        flags: &mut AckFlags,
     ) -> Repair {
         let state = &mut self.state;
-        if found.echo {
+        if flags.echo {
             state.prior_ssthresh = 0;
         }
-        if found.reneging && found.advanced {
+        if flags.reneging && flags.advanced {
             // The receiver gets a little time to correct itself (`tcp_check_sack_reneging`).
             state.wait_for_sacks(profile);
-            found.timer = false;
+            flags.timer = false;
             return Repair::Nothing;
         }
         if state.phase == Phase::Open {
@@ -42,75 +42,75 @@ impl Sender {
             }
         }
         match self.state.phase {
-            Phase::Recovery => self.go_on_recovering(profile, prior_una, found),
-            Phase::Loss => self.go_on_after_timeout(profile, found),
-            _ => self.look_for_losses(profile, found),
+            Phase::Recovery => self.go_on_recovering(profile, prior_una, flags),
+            Phase::Loss => self.go_on_after_timeout(profile, flags),
+            _ => self.look_for_losses(profile, flags),
         }
     }
 
     /// In Recovery.
-    fn go_on_recovering(&mut self, profile: &Profile, prior_una: u32, found: &mut Found) -> Repair {
-        if found.advanced && self.undo_partially(profile, prior_una) {
+    fn go_on_recovering(&mut self, profile: &Profile, prior_una: u32, flags: &mut AckFlags) -> Repair {
+        if flags.advanced && self.undo_partially(profile, prior_una) {
             return Repair::Nothing;
         }
         if self.undo_by_dsack() {
-            self.try_to_open(profile, found);
+            self.try_to_open(profile, flags);
         }
-        self.identify_losses(profile, found);
+        self.identify_losses(profile, flags);
         if self.state.phase != Phase::Recovery {
             if self.state.board.lost == 0 {
                 return Repair::Nothing;
             }
-            self.enter_recovery(profile, found.echo);
+            self.enter_recovery(profile, flags.echo);
         }
         Repair::Lost
     }
 
     /// In Loss.
-    fn go_on_after_timeout(&mut self, profile: &Profile, found: &mut Found) -> Repair {
-        let repair = self.process_loss(profile, found);
-        self.identify_losses(profile, found);
-        if !(self.state.phase == Phase::Open || found.resent_lost) {
+    fn go_on_after_timeout(&mut self, profile: &Profile, flags: &mut AckFlags) -> Repair {
+        let repair = self.process_loss(profile, flags);
+        self.identify_losses(profile, flags);
+        if !(self.state.phase == Phase::Open || flags.resent_lost) {
             return repair;
         }
-        match self.look_for_losses(profile, found) {
+        match self.look_for_losses(profile, flags) {
             Repair::Nothing => repair,
             lost => lost,
         }
     }
 
     /// In Open, Disorder and CWR.
-    fn look_for_losses(&mut self, profile: &Profile, found: &mut Found) -> Repair {
+    fn look_for_losses(&mut self, profile: &Profile, flags: &mut AckFlags) -> Repair {
         if self.state.phase <= Phase::Disorder {
             self.undo_by_dsack();
         }
-        self.identify_losses(profile, found);
+        self.identify_losses(profile, flags);
         if self.state.board.lost == 0 {
-            self.try_to_open(profile, found);
+            self.try_to_open(profile, flags);
             return Repair::Nothing;
         }
-        self.enter_recovery(profile, found.echo);
+        self.enter_recovery(profile, flags.echo);
         Repair::Lost
     }
 
     /// An acknowledgement after a time-out (`tcp_process_loss`).
-    fn process_loss(&mut self, profile: &Profile, found: &Found) -> Repair {
+    fn process_loss(&mut self, profile: &Profile, flags: &AckFlags) -> Repair {
         let recovered = self.state.una >= self.state.high;
-        if found.advanced && self.undo_loss(profile, false) {
+        if flags.advanced && self.undo_loss(profile, false) {
             return Repair::Nothing;
         }
         if self.state.frto {
             // What was never sent again has arrived: not all was lost, the timer went off too early.
-            if found.original && self.undo_loss(profile, true) {
+            if flags.original && self.undo_loss(profile, true) {
                 return Repair::Nothing;
             }
             let state = &mut self.state;
-            let duplicate = !found.advanced && !found.acked && !found.dsack;
+            let duplicate = !flags.advanced && !flags.acked && !flags.dsack;
             if state.nxt > state.high {
-                if found.sacked || duplicate {
+                if flags.sacked || duplicate {
                     state.frto = false;
                 }
-            } else if found.advanced && !recovered {
+            } else if flags.advanced && !recovered {
                 state.high = state.nxt;
                 if state.nxt < state.end && state.nxt < state.una + profile.tcp.max_window {
                     return Repair::New;
@@ -165,9 +165,9 @@ impl Sender {
     }
 
     /// Back to Open, Disorder or CWR (`tcp_try_to_open`).
-    fn try_to_open(&mut self, profile: &Profile, found: &Found) {
+    fn try_to_open(&mut self, profile: &Profile, flags: &AckFlags) {
         self.state.forget_resent();
-        if found.echo {
+        if flags.echo {
             self.enter_cwr(profile);
         }
         if self.state.phase != Phase::Cwr {
@@ -189,13 +189,13 @@ impl Sender {
     /// Ends a tail loss probe's episode (`tcp_process_tlp_ack`).
     ///
     /// Whether it cannot be known yet if this acknowledgement is of the probe or of the segment that the probe repeats.
-    pub(super) fn settle_probe(&mut self, profile: &Profile, next: u32, found: &Found) -> bool {
+    pub(super) fn settle_probe(&mut self, profile: &Profile, next: u32, flags: &AckFlags) -> bool {
         let state = &mut self.state;
         if state.probe_end == 0 || next < state.probe_end {
             return false;
         }
-        let duplicate = !found.advanced && !found.acked && !found.sacked;
-        if !state.probe_resent || found.probe_dsack {
+        let duplicate = !flags.advanced && !flags.acked && !flags.sacked;
+        if !state.probe_resent || flags.probe_dsack {
             state.probe_end = 0;
         } else if next > state.probe_end {
             // The probe has repaired a loss, which costs what any does.

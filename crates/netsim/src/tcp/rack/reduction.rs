@@ -162,7 +162,7 @@ impl Sender {
     pub(super) fn undo_reduction(&mut self, nothing_lost: bool) {
         let state = &mut self.state;
         if nothing_lost {
-            state.board.acquit_all();
+            state.board.unmark_lost();
         }
         if state.prior_ssthresh > 0 {
             let cwnd = self.control.undo_cwnd(&mut self.state);

@@ -9,7 +9,7 @@ use super::board::{EVER_RESENT, LOST, RESENT, SACKED};
 use super::clock::ticks_of_us;
 use super::rate::RateSample;
 use super::reordering::Rack;
-use super::sender::{Found, Sender};
+use super::sender::{AckFlags, Sender};
 use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::Ack;
@@ -48,7 +48,7 @@ impl State {
         &mut self,
         prior_una: u32,
         ack: &Ack,
-        found: &mut Found,
+        flags: &mut AckFlags,
         sample: &mut RateSample,
     ) -> u32 {
         let mut blocks = ack.blocks;
@@ -58,7 +58,7 @@ impl State {
         let dsack = is_dsack(blocks, ack.next).then_some(blocks[0]);
         let mut delivered = 0;
         if let Some(block) = dsack {
-            delivered = self.note_dsack(block, prior_una, found);
+            delivered = self.note_dsack(block, prior_una, flags);
         }
         if self.board.is_empty() {
             return delivered;
@@ -73,7 +73,7 @@ impl State {
             }
             for seq in self.board.news(block).into_iter().flatten() {
                 if seq >= self.una {
-                    delivered += self.tag_one(seq, found, &mut reordered, sample);
+                    delivered += self.tag_one(seq, flags, &mut reordered, sample);
                 }
             }
         }
@@ -86,17 +86,17 @@ impl State {
 
     /// A D-SACK reports duplicates, because a retransmitted segment was not lost (`tcp_check_dsack`, `tcp_dsack_seen`).
     /// Returns how many, or 0 if they are none of the sender's.
-    fn note_dsack(&mut self, (low, high): (u32, u32), prior_una: u32, found: &mut Found) -> u32 {
+    fn note_dsack(&mut self, (low, high): (u32, u32), prior_una: u32, flags: &mut AckFlags) -> u32 {
         let segments = high - low;
         if segments == 1 && self.probe_end == high {
-            found.probe_dsack = true;
+            flags.probe_dsack = true;
         }
         self.rack.duplicates += segments;
         if self.rack.duplicates > self.resent {
             return 0; // more than were retransmitted: the network has duplicated them
         }
-        self.rack.dsack |= self.rack.reordered && !found.probe_dsack;
-        found.dsack = true;
+        self.rack.dsack |= self.rack.reordered && !flags.probe_dsack;
+        flags.dsack = true;
         if high <= prior_una {
             self.undo.note_dsack(segments, high);
         }
@@ -117,7 +117,13 @@ impl State {
     }
 
     /// A segment is SACKed for the first time (`tcp_sacktag_one`).
-    fn tag_one(&mut self, seq: u32, found: &mut Found, reordered: &mut u32, sample: &mut RateSample) -> u32 {
+    fn tag_one(
+        &mut self,
+        seq: u32,
+        flags: &mut AckFlags,
+        reordered: &mut u32,
+        sample: &mut RateSample,
+    ) -> u32 {
         let sent = *self.board.get(seq);
         if sent.flags & SACKED != 0 {
             return 0;
@@ -131,12 +137,12 @@ impl State {
             if seq < self.board.high_sacked() {
                 *reordered = seq.min(*reordered);
             }
-            found.original |= seq < self.high;
-            found.first_sacked.get_or_insert(sent.at);
-            found.last_sacked = sent.at;
+            flags.original |= seq < self.high;
+            flags.first_sacked.get_or_insert(sent.at);
+            flags.last_sacked = sent.at;
         }
         self.board.flag(seq, off, SACKED);
-        found.sacked = true;
+        flags.sacked = true;
         let sent = *self.board.get(seq);
         self.note_delivery(seq, &sent, sample);
         1
@@ -185,7 +191,7 @@ impl State {
     }
 
     /// Looks for losses if something was delivered since (`tcp_identify_packet_loss`, `tcp_rack_mark_lost`).
-    fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
+    fn identify_losses(&mut self, profile: &Profile, flags: &mut AckFlags) {
         if self.board.is_empty() || !std::mem::take(&mut self.rack.advanced) {
             return;
         }
@@ -194,9 +200,9 @@ impl State {
         if wait > 0 {
             let ticks = ticks_of_us(wait + LEAST_TIMEOUT_US, profile.tcp.tick);
             self.timer.set(&self.clock, Pending::Reordering, ticks.min(self.rtt.rto), profile);
-            found.timer = false;
+            flags.timer = false;
         }
-        found.resent_lost |= resent > self.board.resent;
+        flags.resent_lost |= resent > self.board.resent;
     }
 
     /// Marks outstanding segments lost when the timer expires, except those sent less than a round trip ago
@@ -220,12 +226,12 @@ impl State {
 
 impl Sender {
     /// Looks for losses after a delivery.
-    pub(super) fn identify_losses(&mut self, profile: &Profile, found: &mut Found) {
-        self.state.identify_losses(profile, found);
+    pub(super) fn identify_losses(&mut self, profile: &Profile, flags: &mut AckFlags) {
+        self.state.identify_losses(profile, flags);
         self.report_losses(profile);
     }
 
-    /// Lets the control know of each new loss, in the order in which they were found.
+    /// Lets the control know of each new loss, in the order in which they were flags.
     pub(super) fn report_losses(&mut self, profile: &Profile) {
         let Some(mut losses) = self.state.losses.take() else { return };
         let before = self.state.lost - losses.len() as u32;
@@ -240,7 +246,7 @@ impl Sender {
         &mut self,
         profile: &Profile,
         prior_high: u32,
-        found: &mut Found,
+        flags: &mut AckFlags,
         sample: &mut RateSample,
     ) {
         let state = &mut self.state;
@@ -254,15 +260,15 @@ impl Sender {
             let seq = state.board.base();
             let sent = *state.board.get(seq);
             if sent.ambiguous() {
-                found.resent_acked = true;
+                flags.resent_acked = true;
             } else if sent.flags & SACKED == 0 {
                 first.get_or_insert(sent.at);
                 last = Some(sent.at);
                 reordered = seq.min(reordered);
-                found.original |= seq < high;
+                flags.original |= seq < high;
             }
             if sent.flags & SACKED == 0 {
-                state.count_delivered(1, found.marked);
+                state.count_delivered(1, flags.marked);
                 // An echo from before it was sent again is of the first transmission (`tcp_skb_spurious_retrans`).
                 let spurious = sent.ambiguous() && echoes_before(state.echo, (sent.at / 1000) as u32);
                 if !spurious {
@@ -273,16 +279,16 @@ impl Sender {
             state.board.pop();
             acked += 1;
         }
-        found.acked = acked > 0;
-        found.reneging = state.board.head().is_some_and(|head| head.flags & SACKED != 0);
-        let mut rtt = first.filter(|_| !found.resent_acked).map(since);
-        let mut latest = last.filter(|_| !found.resent_acked).map(since);
-        let sacked = found.first_sacked.map(since);
+        flags.acked = acked > 0;
+        flags.reneging = state.board.head().is_some_and(|head| head.flags & SACKED != 0);
+        let mut rtt = first.filter(|_| !flags.resent_acked).map(since);
+        let mut latest = last.filter(|_| !flags.resent_acked).map(since);
+        let sacked = flags.first_sacked.map(since);
         if sacked.is_some() {
-            latest = Some(since(found.last_sacked));
+            latest = Some(since(flags.last_sacked));
         }
         rtt = rtt.or(sacked);
-        if rtt.is_none() && found.acked && state.echo != 0 {
+        if rtt.is_none() && flags.acked && state.echo != 0 {
             // Karn's rule, but for timestamps (`tcp_rtt_tsopt_us`).
             rtt = Some(1000 * u64::from(state.clock.ms().saturating_sub(state.echo).max(1)));
             latest = rtt;
@@ -292,8 +298,8 @@ impl Sender {
             state.rtt.note_least(profile, &state.clock, latest);
             state.rtt.measure(profile, rtt, state.una, state.nxt);
         }
-        if found.acked {
-            found.timer = true;
+        if flags.acked {
+            flags.timer = true;
             if reordered < prior_high {
                 state.check_reordering(reordered, state.board.high_sacked());
             }
@@ -301,7 +307,7 @@ impl Sender {
             && sacked > since(head.at)
         {
             // What was sent after the head was last sent has arrived: the timer may start over.
-            found.timer = true;
+            flags.timer = true;
         }
         if let Some(latest) = latest {
             self.control.on_rtt(&mut self.state, profile, latest);

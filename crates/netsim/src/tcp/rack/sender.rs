@@ -18,7 +18,7 @@ pub struct Sender {
 
 /// The findings from an acknowledgement (the kernel's `FLAG_…`).
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Found {
+pub(super) struct AckFlags {
     /// The first outstanding segment advanced.
     pub(super) advanced: bool,
     /// Data was acknowledged; some of it had been retransmitted.
@@ -166,7 +166,7 @@ impl Sender {
             return;
         }
         let prior_una = state.una;
-        let mut found = Found::default();
+        let mut flags = AckFlags::default();
         let mut sample = RateSample { prior_in_flight: state.board.in_flight(), ..RateSample::default() };
         if self.control.rechecks_app_limited() {
             self.state.note_limit();
@@ -174,61 +174,61 @@ impl Sender {
         let state = &mut self.state;
         if ack.next < prior_una {
             if ack.has_blocks() {
-                self.state.tag(prior_una, ack, &mut found, &mut sample);
-                let repair = self.fastretrans_alert(profile, prior_una, &mut found);
+                self.state.tag(prior_una, ack, &mut flags, &mut sample);
+                let repair = self.fastretrans_alert(profile, prior_una, &mut flags);
                 self.repair(profile, repair, out);
             }
             return self.push(profile, out);
         }
         let (delivered, lost) = (state.delivered, state.lost);
         let prior_high = state.board.high_sacked();
-        found.advanced = ack.next > prior_una;
-        if found.advanced {
+        flags.advanced = ack.next > prior_una;
+        if flags.advanced {
             state.backoffs = 0;
             state.una = ack.next;
         }
-        let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut found, &mut sample) } else { 0 };
+        let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut flags, &mut sample) } else { 0 };
         let marked = state.delivered_marked;
-        found.echo = state.note_echo(profile, ack, found.advanced || news > 0);
-        found.marked = found.echo && ack.marks.is_none();
-        state.count_delivered(news, found.marked);
+        flags.echo = state.note_echo(profile, ack, flags.advanced || news > 0);
+        flags.marked = flags.echo && ack.marks.is_none();
+        state.count_delivered(news, flags.marked);
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);
-            if found.dsack {
-                self.fastretrans_alert(profile, prior_una, &mut found);
+            if flags.dsack {
+                self.fastretrans_alert(profile, prior_una, &mut flags);
             }
-            self.settle_probe(profile, ack.next, &found);
+            self.settle_probe(profile, ack.next, &flags);
             return self.push(profile, out);
         }
-        self.take_off(profile, prior_high, &mut found, &mut sample);
+        self.take_off(profile, prior_high, &mut flags, &mut sample);
         self.state.rack.widen(sample.prior_delivered, self.state.delivered);
         self.control.on_ack(&mut self.state, profile);
-        sample.probe = self.settle_probe(profile, ack.next, &found);
+        sample.probe = self.settle_probe(profile, ack.next, &flags);
         let mut repair = Repair::Nothing;
-        let usual = found.acked && !found.sacked && !found.echo && !found.dsack;
+        let usual = flags.acked && !flags.sacked && !flags.echo && !flags.dsack;
         if !usual || self.state.phase != Phase::Open {
-            repair = self.fastretrans_alert(profile, prior_una, &mut found);
+            repair = self.fastretrans_alert(profile, prior_una, &mut flags);
         }
-        if found.timer {
+        if flags.timer {
             self.state.set_timer(profile);
         }
         let state = &mut self.state;
         state.sample(state.delivered - delivered, state.lost - lost, &mut sample);
-        (sample.echo, sample.marked) = (found.echo, state.delivered_marked - marked);
-        self.control_window(profile, &found, &sample);
+        (sample.echo, sample.marked) = (flags.echo, state.delivered_marked - marked);
+        self.control_window(profile, &flags, &sample);
         self.repair(profile, repair, out);
         self.push(profile, out);
     }
 
     /// Lets the window move (`tcp_cong_control`).
-    fn control_window(&mut self, profile: &Profile, found: &Found, sample: &RateSample) {
+    fn control_window(&mut self, profile: &Profile, flags: &AckFlags, sample: &RateSample) {
         if self.control.has_cong_control() {
             self.control.cong_control(&mut self.state, profile, sample);
         } else if self.state.is_reducing() {
-            self.state.reduce(sample.delivered, sample.lost, found.advanced);
+            self.state.reduce(sample.delivered, sample.lost, flags.advanced);
         } else {
             // Where much is reordered what is SACKed counts too (`tcp_may_raise_cwnd`).
-            if found.acked || self.state.rack.reordering > DUP_THRESH && found.sacked {
+            if flags.acked || self.state.rack.reordering > DUP_THRESH && flags.sacked {
                 self.control.cong_avoid(&mut self.state, profile, sample.delivered);
                 self.state.full_ticks = self.state.clock.ticks;
             }

@@ -23,9 +23,9 @@ pub(in crate::tcp::congestion) fn bandwidth_of_window(state: &State) -> u64 {
 }
 
 /// Segments that a path of this bandwidth and round trip, in microseconds, holds at a gain, rounded up (`bbr_bdp`).
-pub(in crate::tcp::congestion) fn product(bandwidth: u64, rtt: u64, gain: u64) -> u32 {
-    let product = u128::from(bandwidth) * u128::from(rtt) * u128::from(gain);
-    (product >> GAIN_BITS).div_ceil(1 << BANDWIDTH_BITS) as u32
+pub(in crate::tcp::congestion) fn bdp(bandwidth: u64, rtt: u64, gain: u64) -> u32 {
+    let bdp = u128::from(bandwidth) * u128::from(rtt) * u128::from(gain);
+    (bdp >> GAIN_BITS).div_ceil(1 << BANDWIDTH_BITS) as u32
 }
 
 /// Of `segments` in the network now, those that will be there when the pace allows the next

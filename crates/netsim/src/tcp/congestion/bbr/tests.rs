@@ -45,12 +45,12 @@ fn the_pace_is_a_hundredth_below_the_bandwidth() {
 }
 
 #[test]
-fn the_window_is_two_products_and_three_bursts() {
+fn the_window_is_two_bdps_and_three_bursts() {
     let (mut bbr, mut state, profile) = open();
     bbr.min_rtt = 100_000;
-    assert_eq!((bbr.product(BANDWIDTH, ONE), bbr.product(BANDWIDTH, CWND_GAIN)), (101, 201));
+    assert_eq!((bbr.bdp(BANDWIDTH, ONE), bbr.bdp(BANDWIDTH, CWND_GAIN)), (101, 201));
     bbr.min_rtt = u64::MAX;
-    assert_eq!(bbr.product(BANDWIDTH, ONE), INITIAL);
+    assert_eq!(bbr.bdp(BANDWIDTH, ONE), INITIAL);
     state.pace = SINGLE - 1;
     assert_eq!(bbr.with_bursts(&state, &profile, 100), 104, "three more, and even");
     state.pace = SINGLE;

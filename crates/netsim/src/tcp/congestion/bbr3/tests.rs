@@ -302,14 +302,14 @@ fn the_upper_bound_rises_by_one_then_two_then_four_in_a_round_trip() {
 }
 
 #[test]
-fn every_five_seconds_half_a_product_shows_the_round_trip() {
+fn every_five_seconds_half_a_bdp_shows_the_round_trip() {
     let mut path = Path::new("bbr3");
     let mut began = Vec::new();
     for _ in 0..160 {
         let before = path.bbr.mode;
         path.round_with(100, RateSample::default());
         if path.bbr.mode == Mode::ProbeRtt && before != Mode::ProbeRtt {
-            assert_eq!(path.state.cwnd, path.bbr.product(RATE, ONE / 2));
+            assert_eq!(path.state.cwnd, path.bbr.bdp(RATE, ONE / 2));
             began.push(path.now.secs());
             // So that the least is never met again.
             path.bbr.recent_rtt.us = 99_999;
@@ -361,7 +361,7 @@ fn a_loss_that_a_probe_repaired_counts_as_one_of_the_flight() {
     limited.on_event(&mut path.state, &path.profile, Event::TlpRecovery);
     assert_eq!((limited.mode, limited.bounds.inflight_hi), (Mode::Down, u32::MAX));
     path.state.probe_limited = false;
-    // 21, or 70 % of the product.
+    // 21, or 70 % of the BDP.
     let least = path.bbr.target(&path.state, &path.profile) * 180 / 256;
     path.bbr.on_event(&mut path.state, &path.profile, Event::TlpRecovery);
     assert_eq!((path.bbr.mode, path.bbr.bounds.inflight_hi), (Mode::Down, least));

@@ -6,12 +6,12 @@ use crate::tcp::rack::rate::RateSample;
 
 /// An epoch with more segments starts over.
 const LONG_EPOCH: u32 = 1 << 20;
-/// Most of the bandwidth for which a clump counts, in microseconds.
+/// The aggregation counts as at most the segments that the bandwidth delivers in this time, in microseconds.
 const MOST_US: u64 = 100_000;
 
 /// The greatest excess lately: two values, each kept for some round trips, of which the later one is still being filled.
 #[derive(Clone, Default, Debug)]
-pub(in crate::tcp::congestion) struct Clumps {
+pub(in crate::tcp::congestion) struct AckAggregation {
     since: u64,
     acked: u32,
     most: [u32; 2],
@@ -19,14 +19,14 @@ pub(in crate::tcp::congestion) struct Clumps {
     rounds: u32,
 }
 
-impl Clumps {
+impl AckAggregation {
     /// A new epoch begins.
     pub(in crate::tcp::congestion) fn start(&mut self, us: u64) {
         (self.since, self.acked) = (us, 0);
     }
 
     /// Segments to add to the window.
-    pub(in crate::tcp::congestion) fn most(&self, bandwidth: u64) -> u32 {
+    pub(in crate::tcp::congestion) fn extra_acked(&self, bandwidth: u64) -> u32 {
         let bound = (bandwidth * MOST_US) >> BANDWIDTH_BITS;
         self.most[0].max(self.most[1]).min(bound as u32)
     }
@@ -70,17 +70,17 @@ mod tests {
     const BANDWIDTH: u64 = (1 << BANDWIDTH_BITS) / 1000 + 1;
 
     #[test]
-    fn a_clump_counts_for_five_to_ten_round_trips() {
+    fn aggregation_counts_for_five_to_ten_round_trips() {
         let profile = Profile::new(&Tcp::preset("bbr").unwrap(), 1500);
         let mut state = State::new(&profile, u32::MAX);
         state.cwnd = 100;
-        let mut clumps = Clumps::default();
-        clumps.start(1_000_000);
+        let mut aggregation = AckAggregation::default();
+        aggregation.start(1_000_000);
         let mut note = |ms: u64, delivered, round: bool| {
             state.delivered_at = 1_000_000 + ms * 1000;
             let sample = RateSample { delivered, rate: Some((1, 1000)), ..RateSample::default() };
-            clumps.note(&state, &sample, BANDWIDTH, round.then_some(5));
-            clumps.most(BANDWIDTH)
+            aggregation.note(&state, &sample, BANDWIDTH, round.then_some(5));
+            aggregation.extra_acked(BANDWIDTH)
         };
         assert_eq!(note(30, 30, false), 30, "30 at once, of which the bandwidth explains none");
         // 50 in 15 ms are 35 beyond it, and the epoch goes on.
@@ -94,8 +94,8 @@ mod tests {
     }
 
     #[test]
-    fn a_clump_is_a_tenth_of_a_second_at_most() {
-        let clumps = Clumps { most: [500, 0], ..Clumps::default() };
-        assert_eq!((clumps.most(BANDWIDTH), clumps.most(10 * BANDWIDTH)), (100, 500));
+    fn aggregation_is_a_tenth_of_a_second_at_most() {
+        let aggregation = AckAggregation { most: [500, 0], ..AckAggregation::default() };
+        assert_eq!((aggregation.extra_acked(BANDWIDTH), aggregation.extra_acked(10 * BANDWIDTH)), (100, 500));
     }
 }
