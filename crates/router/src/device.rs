@@ -6,9 +6,8 @@
 //! what finds no room in the device, or meets a stopped one (byte queue limits, flow control), is dropped at once and
 //! counted as `tx_dropped`, which [`crate::losses`] reads. So no limit of the kernel can hold packets back unseen.
 
-use crate::entries::Entries;
-use crate::namespace::{become_privileged, context, tool};
 use crate::sys::{self, Offload};
+use crate::tool::{context, tool};
 use std::io;
 
 /// Packets that a device holds for the router, which must never be full: the most that Linux allows.
@@ -41,19 +40,6 @@ pub fn make_transparent(device: &str) -> io::Result<()> {
 /// The setting that has changed.
 pub fn check(device: &str) -> io::Result<()> {
     verify(&tool("ip", &format!("link show dev {device}"))?).map_err(|found| opaque(device, found))
-}
-
-/// Makes a device in a new namespace, as a run does; nothing of it stays.
-///
-/// # Errors
-/// As for [`make_transparent`], or if the system refuses a namespace or a device.
-pub fn attempt() -> io::Result<()> {
-    const DEVICE: &str = "aqmlab0";
-    become_privileged()?;
-    sys::unshare_network(false).map_err(context("a network namespace"))?;
-    let _device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
-    Entries::new(sys::device_number(DEVICE)?)?;
-    make_transparent(DEVICE)
 }
 
 fn opaque(device: &str, found: String) -> io::Error {

@@ -1,8 +1,8 @@
 //! When packets come to a device, by the kernel (packet(7), `PACKET_RX_RING`), however late they are read.
 #![allow(unsafe_code, reason = "memory shared with the kernel")]
 
-use crate::namespace::context;
 use crate::ring::{self, Ring, Use, set};
+use crate::tool::context;
 use std::io;
 use std::sync::atomic::Ordering;
 

@@ -4,7 +4,7 @@
 //! hosts in one namespace would not leave it, so hosts that talk to each other are in different ones; apart from that,
 //! hosts with equal stacks share a namespace. A dumbbell of any size has two.
 
-use crate::stack::{Stack, Unmapped};
+use crate::stack::{LAST_PORT, Stack, Unmapped};
 use scenario::Scenario;
 use scenario::model::{Kind, Tcp};
 use std::collections::HashMap;
@@ -12,8 +12,6 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The port of the first traffic entry; each entry has its own, on which its servers and sinks listen.
 const FIRST_PORT: u16 = 1024;
-/// The last port for a traffic entry; clients have those above.
-pub const LAST_PORT: u16 = 16_383;
 /// The first byte of all addresses of IPv4, and the second byte of those in the first namespace.
 const NETWORK: [u8; 2] = [10, 64];
 /// The first words of all addresses of IPv6 (RFC 4193).

@@ -18,7 +18,7 @@
 //! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`inlet`], by which packets come to it.
 //! - [`pcapng`]: every packet's fate as a file.
 //! - [`table`]: series as a file.
-//! - [`sys`]: the system calls that no library wraps.
+//! - [`sys`]: the system calls that no library wraps, and `tool`: `ip` and `tc`.
 #![cfg(target_os = "linux")]
 
 pub mod clock;
@@ -36,4 +36,5 @@ mod ring;
 pub mod stack;
 pub mod sys;
 pub mod table;
+mod tool;
 pub mod wire;

@@ -6,14 +6,14 @@ use crate::hosts::{Hosts, Ip};
 use crate::losses::{Loss, losses};
 use crate::stack::{Cubic, Stack};
 use crate::sys;
+use crate::tool::{context, tool};
 use aqm::unit::Time;
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::{getegid, geteuid};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::fd::AsFd as _;
-use std::process::{Command, Stdio};
 
 /// The device in each namespace.
 const DEVICE: &str = "aqmlab0";
@@ -66,6 +66,18 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
     made.collect()
 }
 
+/// Makes a device in a new namespace, as a run does; nothing of it stays.
+///
+/// # Errors
+/// As for [`make`], or if the system refuses a namespace or a device.
+pub fn attempt() -> io::Result<()> {
+    become_privileged()?;
+    sys::unshare_network(false).map_err(context("a network namespace"))?;
+    let _device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
+    Entries::new(sys::device_number(DEVICE)?)?;
+    make_transparent(DEVICE)
+}
+
 /// Lets a user who is not root be privileged in namespaces of this process.
 ///
 /// # Errors
@@ -89,10 +101,6 @@ pub(crate) fn be_silent() -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()), // a kernel without IPv6
         done => done.map_err(context(path)),
     }
-}
-
-pub(crate) fn context(what: &str) -> impl FnOnce(io::Error) -> io::Error + '_ {
-    move |error| io::Error::new(error.kind(), format!("{what}: {error}"))
 }
 
 /// Sets up the namespace of the calling thread.
@@ -122,29 +130,6 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
          route add {all} dev {DEVICE} {route}\n"
     );
     tool("ip", &commands).map(drop)
-}
-
-/// Has `ip` or `tc` carry out commands.
-///
-/// # Errors
-/// The tool's own.
-pub(crate) fn tool(name: &str, commands: &str) -> io::Result<String> {
-    let mut child = Command::new(name)
-        .args(["-details", "-statistics", "-batch", "-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(context(&format!("{name} (Debian: apt install iproute2)")))?;
-    child.stdin.take().expect("it is a pipe").write_all(commands.as_bytes())?;
-    let output = child.wait_with_output()?;
-    if output.status.success() {
-        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
-    }
-    let said = String::from_utf8_lossy(&output.stderr);
-    // It repeats all that it has read.
-    let said = said.lines().filter(|line| !line.starts_with("Command failed")).collect::<Vec<_>>().join("; ");
-    Err(io::Error::other(format!("{name}: {said} (of {})", commands.trim())))
 }
 
 /// Sets the whole kernel's CUBIC, if that is a guest of this run.

@@ -10,7 +10,7 @@ use router::hosts::{Hosts, Ip, tcp};
 use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
-use router::{device, namespace, sys, table};
+use router::{namespace, sys, table};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use scenario::Scenario;
@@ -70,7 +70,7 @@ pub(crate) fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let outcome = match &arguments.scenario {
         Some(scenario) if !arguments.try_device => run(&arguments, scenario),
-        _ => device::attempt().map_err(|error| error.to_string()),
+        _ => namespace::attempt().map_err(|error| error.to_string()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -6,8 +6,9 @@
 
 use crate::entries::Entries;
 use crate::inlet::Inlet;
-use crate::namespace::{be_silent, context, tool};
+use crate::namespace::be_silent;
 use crate::sys;
+use crate::tool::{context, tool};
 use scenario::model::Link;
 use std::fs::File;
 use std::io::{self, Read as _};

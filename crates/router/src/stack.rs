@@ -13,6 +13,9 @@ const TIMESTAMPS: u64 = 12;
 const RMEM: &str = "4096 6291456 12582912";
 const WMEM: &str = "4096 4194304 12582912";
 
+/// The last port for a traffic entry; clients have those above.
+pub const LAST_PORT: u16 = 16_383;
+
 /// The settings that all sockets in a network namespace share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Stack {
@@ -161,7 +164,7 @@ impl Stack {
             ("tcp_slow_start_after_idle", flag(self.restart_after_idle)),
             // Short flows may follow each other faster than addresses and ports are free again.
             ("tcp_tw_reuse", flag(true)),
-            ("ip_local_port_range", format!("{} 65535", crate::hosts::LAST_PORT + 1)),
+            ("ip_local_port_range", format!("{} 65535", LAST_PORT + 1)),
         ]
     }
 

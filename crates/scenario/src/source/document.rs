@@ -2,7 +2,6 @@
 
 use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, RECORDED, SWEEP, VARY, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
-use crate::source::extends::Library;
 use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
@@ -28,14 +27,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a text, which messages call `name`.
-    ///
-    /// # Errors
-    /// As [`Library::parse`](crate::Library::parse), of a library without scenarios.
-    pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
-        Library::default().parse(text, name)
-    }
-
     /// A text as it stands.
     pub(super) fn written(text: &str, name: &str) -> Result<Self, Problems> {
         if text.len() as u64 > LONGEST {
@@ -43,6 +34,11 @@ impl Document {
         }
         let name = Arc::from(name);
         Ok(Self { root: Table::parse(text, &name)?, name, folder: None, extended: None })
+    }
+
+    /// The file that the scenario was read from, and those that it extends.
+    pub(super) fn files(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |document| document.extended.as_deref())
     }
 
     /// Sets the value at a dotted path: `aqm.q0`, `traffic.long.tcp.min_rto`, `link.up.rate`, `seed`.

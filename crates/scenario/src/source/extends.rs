@@ -187,9 +187,12 @@ impl Document {
         Library::default().load(path)
     }
 
-    /// The file that the scenario was read from, and those that it extends.
-    pub(super) fn files(&self) -> impl Iterator<Item = &Self> {
-        std::iter::successors(Some(self), |document| document.extended.as_deref())
+    /// Reads a text, which messages call `name`.
+    ///
+    /// # Errors
+    /// As [`Library::parse`], of a library without scenarios.
+    pub fn parse(text: &str, name: &str) -> Result<Self, Problems> {
+        Library::default().parse(text, name)
     }
 
     /// What the file extends, if it does.
