@@ -3,9 +3,9 @@
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
-use crate::foreign;
-use crate::params::{Field, Kind, ParamError, Params, Range, Spec, Value};
+use crate::params::{Field, ParamError, ParamKind, Params, Range, Spec, Value};
 use crate::unit::{Rate, Span, Time};
+use crate::user_defined;
 
 /// The declarations of the parameters `P`.
 fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
@@ -14,35 +14,35 @@ fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
 
 /// What they do not say here is said of the items of the same name of [`Params`] and [`Aqm`].
 impl AnyParams {
-    /// The foreign algorithm of a reference; with a digest, that of the source with this digest.
+    /// The user-defined algorithm of a reference; with a digest, that of the source with this digest.
     ///
     /// # Errors
     /// The reason for which there is no such algorithm.
-    pub fn foreign(name: &str, source: Option<&str>) -> Result<Self, String> {
-        foreign::Params::find(name, source).map(Self::Foreign)
+    pub fn user_defined(name: &str, source: Option<&str>) -> Result<Self, String> {
+        user_defined::Params::find(name, source).map(Self::UserDefined)
     }
 
-    /// The digest of its source, if it is foreign.
+    /// The digest of its source, if it is user-defined.
     #[must_use]
     pub const fn source(&self) -> Option<&'static str> {
         match self {
-            Self::Foreign(params) => Some(params.declaration().source),
+            Self::UserDefined(params) => Some(params.declaration().source),
             _ => None,
         }
     }
 
-    /// The foreign algorithms among this one and those inside it: reference, and digest of the source.
+    /// The user-defined algorithms among this one and those inside it: reference, and digest of the source.
     #[must_use]
-    pub fn foreigners(&self) -> Vec<(&'static str, &'static str)> {
+    pub fn all_user_defined(&self) -> Vec<(&'static str, &'static str)> {
         let own = self.source().map(|source| (self.name(), source));
         let inside = self.values().into_iter().filter_map(|(_, value)| Box::<Self>::read(&value));
-        own.into_iter().chain(inside.flat_map(|inside| inside.foreigners())).collect()
+        own.into_iter().chain(inside.flat_map(|inside| inside.all_user_defined())).collect()
     }
 
     /// The declarations of its parameters.
     #[must_use]
     pub fn specs(&self) -> &'static [Spec] {
-        of_params!(self, foreign => foreign.specs(), A(params) => specs_of(params))
+        of_params!(self, user => user.specs(), A(params) => specs_of(params))
     }
 
     /// The names and descriptions of its presets.
@@ -56,13 +56,13 @@ impl AnyParams {
     /// # Errors
     /// If there is no such parameter, or `value` is not allowed for it.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<(), ParamError> {
-        of_params!(self, foreign => foreign.set(name, value), A(params) => params.set(name, value))
+        of_params!(self, user => user.set(name, value), A(params) => params.set(name, value))
     }
 
     /// Every parameter with its value.
     #[must_use]
     pub fn values(&self) -> Vec<(&'static str, Value)> {
-        of_params!(self, foreign => foreign.values(), A(params) => params.values())
+        of_params!(self, user => user.values(), A(params) => params.values())
     }
 
     /// Checks that the parameters fit together; see [`Aqm::check`].
@@ -84,13 +84,13 @@ impl AnyParams {
     /// The target queue length in packets, if the algorithm has one.
     #[must_use]
     pub fn target(&self) -> Option<f64> {
-        of_params!(self, foreign => foreign.target(), A(params) => A::target(params))
+        of_params!(self, user => user.target(), A(params) => A::target(params))
     }
 
     /// Its signals.
     #[must_use]
     pub const fn signals(&self) -> &'static [Signal] {
-        of_params!(self, foreign => foreign.declaration().signals, A(_) => A::SIGNALS)
+        of_params!(self, user => user.declaration().signals, A(_) => A::SIGNALS)
     }
 
     /// The algorithm in its initial state, on this port.
@@ -184,10 +184,10 @@ impl AnyAqm {
         of_aqm!(self, aqm => aqm.on_period(now, queue));
     }
 
-    /// The link has this rate from now on. Only a foreign algorithm reads it: those here have that of their
+    /// The link has this rate from now on. Only a user-defined algorithm reads it: those here have that of their
     /// [`Port`], as their sources have a configured one.
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        if let Self::Foreign(aqm) = self {
+        if let Self::UserDefined(aqm) = self {
             aqm.set_rate(rate);
         }
     }
@@ -390,9 +390,9 @@ impl AnyDiscipline {
         of_discipline!(self, aqm => aqm.set_rate(rate), several => several.set_rate(rate));
     }
 
-    /// See [`Instance::steer`](crate::foreign::Instance::steer); algorithms that are not foreign ignore the value.
+    /// See [`Instance::steer`](crate::user_defined::Instance::steer); algorithms that are not user-defined ignore the value.
     pub(crate) fn steer(&mut self, value: f64) {
-        if let Self::One(AnyAqm::Foreign(running)) = self {
+        if let Self::One(AnyAqm::UserDefined(running)) = self {
             running.steer(value);
         }
     }
@@ -405,9 +405,9 @@ impl AnyDiscipline {
 
 /// An inner algorithm, for an algorithm that keeps several queues.
 impl Field for Box<AnyParams> {
-    const KIND: Kind = Kind::Algorithm;
+    const KIND: ParamKind = ParamKind::Algorithm;
 
-    /// Reads a name, or a table with a name, optionally the digest of a foreign algorithm's source or a preset, and
+    /// Reads a name, or a table with a name, optionally the digest of a user-defined algorithm's source or a preset, and
     /// parameters.
     fn read(value: &Value) -> Option<Self> {
         let found = match value {
@@ -419,7 +419,7 @@ impl Field for Box<AnyParams> {
                 };
                 let (name, source) = (text("name")?, text("source"));
                 let mut params = match source {
-                    Some(source) => AnyParams::foreign(name, Some(source)).ok()?,
+                    Some(source) => AnyParams::user_defined(name, Some(source)).ok()?,
                     None => AnyParams::of(name)?,
                 };
                 if let Some(preset) = text("preset") {

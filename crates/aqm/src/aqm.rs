@@ -2,7 +2,7 @@
 
 use crate::contract::{Aqm, Port};
 use crate::discipline::Discipline;
-use crate::foreign;
+use crate::user_defined;
 
 aqms! {
     $

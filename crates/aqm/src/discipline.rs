@@ -137,7 +137,7 @@ pub trait Discipline: Sized {
         false
     }
 
-    /// Hands the rate that the link has from now on to the algorithms inside: a foreign one reads it.
+    /// Hands the rate that the link has from now on to the algorithms inside: a user-defined one reads it.
     fn set_rate(&mut self, _rate: Rate) {}
 
     /// Hands over the label of the packet that arrives next.

@@ -25,13 +25,13 @@ macro_rules! aqms {
         pub enum AnyParams {
             $($type(<$module::$type as Aqm>::Params),)*
             $($type_n(<$module_n::$type_n as Discipline>::Params),)*
-            Foreign(foreign::Params),
+            UserDefined(user_defined::Params),
         }
 
         /// Any algorithm on one queue, dispatched by a `match`.
         #[derive(Clone, Debug)]
         #[allow(missing_docs)]
-        pub enum AnyAqm { $($type($module::$type),)* Foreign(foreign::Running) }
+        pub enum AnyAqm { $($type($module::$type),)* UserDefined(user_defined::Running) }
 
         /// Any algorithm on several queues, dispatched by a `match`. A link has one, so its size does not matter.
         #[derive(Clone, Debug)]
@@ -46,16 +46,16 @@ macro_rules! aqms {
                     $(stringify!($module) => Some(Self::$type(Default::default())),)*
                     $(stringify!($module_n) => Some(Self::$type_n(Default::default())),)*
                     $(stringify!($variant) => Self::of($of)?.preset($preset),)*
-                    _ if foreign::is_reference(name) => Self::foreign(name, None).ok(),
+                    _ if user_defined::is_reference(name) => Self::user_defined(name, None).ok(),
                     _ => None,
                 }
             }
 
-            /// The algorithm's key; of a foreign algorithm, the reference.
+            /// The algorithm's key; of a user-defined algorithm, the reference.
             #[must_use]
             pub const fn name(&self) -> &'static str {
                 match self {
-                    Self::Foreign(params) => params.declaration().name,
+                    Self::UserDefined(params) => params.declaration().name,
                     $(Self::$type(_) => stringify!($module),)*
                     $(Self::$type_n(_) => stringify!($module_n),)*
                 }
@@ -65,7 +65,7 @@ macro_rules! aqms {
             #[must_use]
             pub const fn doc(&self) -> &'static str {
                 match self {
-                    Self::Foreign(params) => params.declaration().doc,
+                    Self::UserDefined(params) => params.declaration().doc,
                     $(Self::$type(_) => head!(concat!("aqm/", stringify!($module), ".rs")),)*
                     $(Self::$type_n(_) => head!(concat!("aqm/", stringify!($module_n), ".rs")),)*
                 }
@@ -75,7 +75,7 @@ macro_rules! aqms {
             #[must_use]
             pub fn preset(&self, preset: &str) -> Option<Self> {
                 match self {
-                    Self::Foreign(_) => None,
+                    Self::UserDefined(_) => None,
                     $(Self::$type(_) => $module::$type::preset(preset).map(Self::$type),)*
                     $(Self::$type_n(_) => $module_n::$type_n::preset(preset).map(Self::$type_n),)*
                 }
@@ -93,14 +93,14 @@ macro_rules! aqms {
             /// Whether it works on one queue, and so can be inside another algorithm.
             #[must_use]
             pub const fn has_one_queue(&self) -> bool {
-                matches!(self, Self::Foreign(_) $(| Self::$type(_))*)
+                matches!(self, Self::UserDefined(_) $(| Self::$type(_))*)
             }
 
             /// The algorithm in its initial state, on this port, if it works on one queue.
             #[must_use]
             pub fn on_one_queue(&self, port: &Port) -> Option<AnyAqm> {
                 match self {
-                    Self::Foreign(params) => Some(AnyAqm::Foreign(foreign::Running::new(params, port))),
+                    Self::UserDefined(params) => Some(AnyAqm::UserDefined(user_defined::Running::new(params, port))),
                     $(Self::$type(params) => Some(AnyAqm::$type(Aqm::new(params, port))),)*
                     _ => None,
                 }
@@ -116,11 +116,11 @@ macro_rules! aqms {
             }
         }
 
-        /// An expression on the `$params` of an algorithm of type `$Type`, or on those of a `$foreign` one.
+        /// An expression on the `$params` of an algorithm of type `$Type`, or on those of a user-defined one, `$user`.
         macro_rules! of_params {
-            ($d this:expr, $d foreign:pat => $d outside:expr, $d Type:ident($d params:pat) => $d inside:expr) => {
+            ($d this:expr, $d user:pat => $d outside:expr, $d Type:ident($d params:pat) => $d inside:expr) => {
                 match $d this {
-                    AnyParams::Foreign($d foreign) => $d outside,
+                    AnyParams::UserDefined($d user) => $d outside,
                     $(AnyParams::$type($d params) => {
                         #[allow(dead_code)]
                         type $d Type = $crate::aqm::$module::$type;
@@ -138,12 +138,12 @@ macro_rules! aqms {
         /// A call of `$aqm`, any algorithm on one queue; with two of them, of those if they are the same algorithm.
         macro_rules! of_aqm {
             ($d this:expr, $d aqm:pat => $d call:expr) => {
-                match $d this { $(AnyAqm::$type($d aqm) => $d call,)* AnyAqm::Foreign($d aqm) => $d call }
+                match $d this { $(AnyAqm::$type($d aqm) => $d call,)* AnyAqm::UserDefined($d aqm) => $d call }
             };
             ($d this:expr, ($d aqm:pat, $d other:pat) => $d call:expr, _ => $d no:expr) => {
                 match $d this {
                     $((AnyAqm::$type($d aqm), AnyAqm::$type($d other)) => $d call,)*
-                    (AnyAqm::Foreign($d aqm), AnyAqm::Foreign($d other)) => $d call,
+                    (AnyAqm::UserDefined($d aqm), AnyAqm::UserDefined($d other)) => $d call,
                     _ => $d no,
                 }
             };

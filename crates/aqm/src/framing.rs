@@ -6,7 +6,7 @@
 //! # Sources
 //! iproute2 6.19, q_cake.c (`cake_parse_opt`); Linux 7.2, sch_cake.c (`cake_calc_overhead`).
 
-use crate::params::{Field, Kind, Range, Value};
+use crate::params::{Field, ParamKind, Range, Value};
 
 crate::choice! {
     /// The cells of a link.
@@ -114,8 +114,8 @@ impl Framing {
 
     /// The rule for packets with a header of `header` bytes of the link.
     #[must_use]
-    pub fn wire(&self, header: u32) -> Wire {
-        Wire {
+    pub fn wire(&self, header: u32) -> WireLength {
+        WireLength {
             header: if self.overhead.is_some() && !self.raw { header } else { 0 },
             overhead: self.overhead.unwrap_or(0),
             mpu: self.mpu,
@@ -129,7 +129,7 @@ fn number(text: &str, range: std::ops::RangeInclusive<i32>) -> Option<i32> {
 }
 
 impl Field for Framing {
-    const KIND: Kind = Kind::Words(&NAMES);
+    const KIND: ParamKind = ParamKind::Words(&NAMES);
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Text(words) => Self::parse(words),
@@ -149,7 +149,7 @@ const LARGEST: u32 = 65_535;
 
 /// The length on the wire of each packet.
 #[derive(Clone, Copy, Debug)]
-pub struct Wire {
+pub struct WireLength {
     /// Bytes of the link's header in a packet as the queue sees it, which are not counted.
     header: u32,
     overhead: i32,
@@ -157,7 +157,7 @@ pub struct Wire {
     atm: Atm,
 }
 
-impl Wire {
+impl WireLength {
     /// The bytes of a packet of `size` bytes that count before overhead is added.
     #[inline]
     #[must_use]

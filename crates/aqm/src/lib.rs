@@ -18,7 +18,6 @@ pub mod discipline;
 #[cfg(test)]
 mod fixture;
 mod flows;
-pub mod foreign;
 pub mod framing;
 mod hash;
 mod mirror;
@@ -26,6 +25,7 @@ pub mod params;
 pub mod queue;
 pub mod ring;
 pub mod unit;
+pub mod user_defined;
 
 pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};

@@ -9,7 +9,7 @@ mod spec;
 mod value;
 
 pub use field::Field;
-pub use spec::{Entries, Kind, Nested, ParamError, Range, Spec};
+pub use spec::{Entries, Nested, ParamError, ParamKind, Range, Spec};
 pub use value::Value;
 
 /// Declares an enum with a name for each value of a parameter: `choice! { pub enum Form { Paper = "paper", … } }`.
@@ -21,7 +21,7 @@ macro_rules! choice {
         $vis enum $name { $($(#[doc = $doc])+ $variant),+ }
 
         impl $crate::params::Field for $name {
-            const KIND: $crate::params::Kind = $crate::params::Kind::Choice(&[$($text),+]);
+            const KIND: $crate::params::ParamKind = $crate::params::ParamKind::Choice(&[$($text),+]);
             const CHOICES: &'static [&'static str] = &[$(concat!($($doc),+).trim_ascii()),+];
             fn read(value: &$crate::params::Value) -> Option<Self> {
                 match value {
@@ -89,7 +89,7 @@ macro_rules! params {
         }
 
         impl $crate::params::Field for $name {
-            const KIND: $crate::params::Kind = $crate::params::Kind::Table($crate::params::Nested {
+            const KIND: $crate::params::ParamKind = $crate::params::ParamKind::Table($crate::params::Nested {
                 specs: <Self as $crate::params::Params>::specs,
                 check: $crate::params::read_table_check::<Self>,
             });

@@ -240,12 +240,12 @@ impl<T: Frame> Queue<T> {
         &self.algorithm
     }
 
-    /// Sets the rate that the link has from now on, for a foreign algorithm, also one inside another.
+    /// Sets the rate that the link has from now on, for a user-defined algorithm, also one inside another.
     pub fn set_rate(&mut self, rate: Rate) {
         self.algorithm.set_rate(rate);
     }
 
-    /// Hands a value to a foreign algorithm; see [`Instance::steer`](crate::foreign::Instance::steer).
+    /// Hands a value to a user-defined algorithm; see [`Instance::steer`](crate::user_defined::Instance::steer).
     pub fn steer(&mut self, value: f64) {
         self.algorithm.steer(value);
     }

@@ -4,7 +4,7 @@ use crate::support::{PORT, Random};
 use crate::variations::variations;
 use aqm::Signal;
 use aqm::aqm::NAMES;
-use aqm::params::{Kind, Range, Spec, Value};
+use aqm::params::{ParamKind, Range, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use proptest::prelude::*;
@@ -72,25 +72,25 @@ fn forbidden(spec: &Spec) -> Vec<Value> {
         numbers.push(low);
     }
     let mut values = match spec.kind {
-        Kind::Number => {
+        ParamKind::Number => {
             numbers.extend([f64::NAN, f64::INFINITY, f64::NEG_INFINITY]);
             [numbers.into_iter().map(Value::Float).collect(), vec![text("1"), Value::Bool(true)]].concat()
         }
-        Kind::Count => {
+        ParamKind::Count => {
             let whole = numbers.into_iter().map(|x| Value::Integer(x as i64));
             whole.chain([Value::Integer(-1), Value::Float(1.5), Value::Float(f64::NAN), text("1")]).collect()
         }
-        Kind::Quantity(_) => {
+        ParamKind::Quantity(_) => {
             numbers.extend([f64::NAN, f64::INFINITY, -1.0]);
             let bare =
                 [Value::Integer(1), Value::Float(1.0), Value::Float(f64::NAN), text("1"), text("1 parsec")];
             numbers.into_iter().map(quantity).chain(bare).collect()
         }
-        Kind::Switch => vec![Value::Integer(1), text("true")],
-        Kind::Choice(_) | Kind::Words(_) => vec![text("no such choice"), Value::Bool(true)],
-        Kind::Text => vec![Value::Integer(1)],
-        Kind::Algorithm => vec![Value::Integer(1), text("no such algorithm"), text("fq")],
-        Kind::Table(_) => {
+        ParamKind::Switch => vec![Value::Integer(1), text("true")],
+        ParamKind::Choice(_) | ParamKind::Words(_) => vec![text("no such choice"), Value::Bool(true)],
+        ParamKind::Text => vec![Value::Integer(1)],
+        ParamKind::Algorithm => vec![Value::Integer(1), text("no such algorithm"), text("fq")],
+        ParamKind::Table(_) => {
             let entry = |key: &str, value| Value::Table(vec![(key.to_owned(), value)]);
             vec![Value::Integer(1), text("x"), entry("no_such_key", Value::Integer(1))]
         }

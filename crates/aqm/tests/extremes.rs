@@ -3,7 +3,7 @@
 
 use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
-use aqm::params::{Kind, Spec, Value};
+use aqm::params::{ParamKind, Spec, Value};
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Packet, Port, Queue, Rate, Span, Time};
 use std::panic::AssertUnwindSafe;
@@ -24,8 +24,8 @@ impl Frame for Bare {
 /// A number of this parameter's kind.
 fn written(spec: &Spec, x: f64) -> Value {
     match spec.kind {
-        Kind::Number => Value::Float(x),
-        Kind::Count => Value::Integer(x.ceil().clamp(0.0, f64::from(u32::MAX)) as i64),
+        ParamKind::Number => Value::Float(x),
+        ParamKind::Count => Value::Integer(x.ceil().clamp(0.0, f64::from(u32::MAX)) as i64),
         _ if ["bytes", "bit/s"].contains(&spec.unit) => Value::Text(format!("{} {}", x.ceil(), spec.unit)),
         _ => Value::Text(format!("{x} {}", spec.unit)),
     }
@@ -34,15 +34,15 @@ fn written(spec: &Spec, x: f64) -> Value {
 /// The smallest and the largest value of a parameter, or all values if they are few.
 fn ends(spec: &Spec) -> Vec<Value> {
     match spec.kind {
-        Kind::Number | Kind::Count | Kind::Quantity(_) => {
+        ParamKind::Number | ParamKind::Count | ParamKind::Quantity(_) => {
             let least = if spec.range.low_included { spec.range.low } else { spec.range.low + 1e-9 };
             [least, spec.range.high].map(|x| written(spec, x)).into()
         }
-        Kind::Switch => [false, true].map(Value::Bool).into(),
-        Kind::Choice(names) | Kind::Words(names) => {
+        ParamKind::Switch => [false, true].map(Value::Bool).into(),
+        ParamKind::Choice(names) | ParamKind::Words(names) => {
             names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
         }
-        Kind::Text | Kind::Algorithm | Kind::Table(_) => vec![],
+        ParamKind::Text | ParamKind::Algorithm | ParamKind::Table(_) => vec![],
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::support::{PORT, Random};
 use crate::variations::{INSIDE, variations};
 use aqm::aqm::NAMES;
-use aqm::params::{Kind, Value};
+use aqm::params::{ParamKind, Value};
 use aqm::queue::{Frame, Labels};
 use aqm::{Ack, AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
 use std::collections::BTreeSet;
@@ -185,22 +185,22 @@ fn with_the_same_parameters_an_algorithm_continues_as_if_nothing_had_changed() {
 }
 
 /// Values that a parameter may have.
-fn others(kind: Kind, unit: &str) -> Vec<Value> {
+fn others(kind: ParamKind, unit: &str) -> Vec<Value> {
     let text = |values: &[&str]| values.iter().map(|value| Value::Text((*value).to_owned())).collect();
     match kind {
-        Kind::Number => [0.015, 0.3, 1.0, 3.0, 30.0].map(Value::Float).into(),
-        Kind::Count => [1, 4, 32, 256].map(Value::Integer).into(),
-        Kind::Quantity(_) => text(match unit {
+        ParamKind::Number => [0.015, 0.3, 1.0, 3.0, 30.0].map(Value::Float).into(),
+        ParamKind::Count => [1, 4, 32, 256].map(Value::Integer).into(),
+        ParamKind::Quantity(_) => text(match unit {
             "s" => &["2 ms", "14 ms", "160 ms", "3 s"],
             "bit/s" => &["3 Mbit/s", "9 Mbit/s"],
             "bytes" => &["400 B", "3000 B", "90 kB"],
             _ => &["0.2 Hz", "3 Hz", "100 Hz"],
         }),
-        Kind::Switch => [false, true].map(Value::Bool).into(),
-        Kind::Choice(names) => text(names),
-        Kind::Words(_) => text(&["raw", "pppoe-ptm ether-vlan", "ethernet overhead 40", "mpu 100"]),
-        Kind::Algorithm => text(&INSIDE),
-        Kind::Text | Kind::Table(_) => vec![],
+        ParamKind::Switch => [false, true].map(Value::Bool).into(),
+        ParamKind::Choice(names) => text(names),
+        ParamKind::Words(_) => text(&["raw", "pppoe-ptm ether-vlan", "ethernet overhead 40", "mpu 100"]),
+        ParamKind::Algorithm => text(&INSIDE),
+        ParamKind::Text | ParamKind::Table(_) => vec![],
     }
 }
 

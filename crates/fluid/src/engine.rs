@@ -11,7 +11,7 @@
 //!
 //! e is the number of losses per round trip; after several of them the window ends in a time-out, so more than ten have no
 //! further effect. s is the share of the flows without a loss so far, which are in slow start; J is the number of flows that
-//! join per second, each with the window w0; n = min(1, N_R/N) spares flows that were not present one round trip ago. p_o is
+//! join per second, each with the window w0; n = min(1, N_R/N) exempts flows that were not present one round trip ago. p_o is
 //! the share that the full buffer refuses, and the loss ratio of the flows is 1 - (1 - p)(1 - p_o). A loss takes 2/3 of the
 //! mean window, because the window of a sawtooth is then at 4/3 of its mean.
 //!

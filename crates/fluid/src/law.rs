@@ -7,20 +7,20 @@
 mod avq;
 mod blue;
 mod delay;
-mod foreign;
 mod input;
 mod red;
 #[cfg(test)]
 mod tests;
 mod timed;
+mod user_defined;
 
 use avq::Avq;
 use blue::Blue;
 use delay::{Pi2, Pie};
-use foreign::Foreign;
 pub(crate) use input::{FLOWING, Instant, Tally};
 use red::Red;
 use timed::{Lred, Raqm};
+use user_defined::UserDefined;
 
 use crate::unsupported::Unsupported;
 use aqm::aqm::avq::Form as AvqForm;
@@ -66,7 +66,7 @@ enum ControlLaw {
     Blue(Blue),
     Pie(Pie),
     Pi2(Pi2),
-    Foreign(Foreign),
+    UserDefined(UserDefined),
 }
 
 fn refused(what: &str, message: &str) -> Unsupported {
@@ -182,8 +182,8 @@ impl Rule {
                 left_out.push("that nothing is dropped while fewer than two packets wait".to_owned());
                 (ControlLaw::Pi2(Pi2::new(params)), 1.0, params.ecn)
             }
-            AnyParams::Foreign(params) => {
-                (ControlLaw::Foreign(Foreign::new(params, port)?), 1.0, params.marks())
+            AnyParams::UserDefined(params) => {
+                (ControlLaw::UserDefined(UserDefined::new(params, port)?), 1.0, params.marks())
             }
             other => {
                 return Err(Unsupported::new(format!(
@@ -219,7 +219,7 @@ impl Rule {
             ControlLaw::Blue(blue) => blue.p,
             ControlLaw::Pie(pie) => pie.p(),
             ControlLaw::Pi2(pi2) => pi2.p(),
-            ControlLaw::Foreign(_) => now.own[0].clamp(0.0, 1.0),
+            ControlLaw::UserDefined(_) => now.own[0].clamp(0.0, 1.0),
         }
     }
 
@@ -235,7 +235,7 @@ impl Rule {
                 [follows * (q - now.own[0]), 0.0]
             }
             ControlLaw::Avq(avq) => avq.flow(now.arriving, now.own, p),
-            ControlLaw::Foreign(foreign) => [foreign.rate(q, p, dq * self.scale), 0.0],
+            ControlLaw::UserDefined(law) => [law.rate(q, p, dq * self.scale), 0.0],
             _ => [0.0; FLOWING],
         }
     }
@@ -245,7 +245,7 @@ impl Rule {
     pub(crate) fn clip(&self, own: &mut [f64; FLOWING]) {
         match &self.law {
             ControlLaw::Avq(avq) => *own = [own[0].clamp(0.0, avq.buffer), own[1].clamp(0.0, avq.c)],
-            ControlLaw::Foreign(_) => own[0] = own[0].clamp(0.0, 1.0),
+            ControlLaw::UserDefined(_) => own[0] = own[0].clamp(0.0, 1.0),
             _ => {}
         }
     }
@@ -255,7 +255,7 @@ impl Rule {
         match &self.law {
             ControlLaw::Red(red) if !red.at_once => red.follows * (arriving + red.c),
             ControlLaw::Avq(avq) => avq.alpha,
-            ControlLaw::Foreign(foreign) => foreign.fastest,
+            ControlLaw::UserDefined(law) => law.fastest,
             _ => 0.0,
         }
     }
@@ -291,7 +291,7 @@ impl Rule {
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
             | ControlLaw::Blue(_)
-            | ControlLaw::Foreign(_) => None,
+            | ControlLaw::UserDefined(_) => None,
         }
     }
 
@@ -312,7 +312,7 @@ impl Rule {
             | ControlLaw::Proportional { .. }
             | ControlLaw::Avq(_)
             | ControlLaw::Blue(_)
-            | ControlLaw::Foreign(_) => {}
+            | ControlLaw::UserDefined(_) => {}
         }
     }
 
@@ -345,7 +345,7 @@ impl Rule {
             }
             ControlLaw::Pie(pie) => &pie.signals(),
             ControlLaw::Pi2(pi2) => &pi2.signals(),
-            ControlLaw::Foreign(foreign) => return foreign.signals(p, values),
+            ControlLaw::UserDefined(law) => return law.signals(p, values),
         };
         values[..given.len()].copy_from_slice(given);
         given.len()

@@ -9,7 +9,7 @@ pub use class::{Class, Load};
 use crate::law::Rule;
 use crate::population::Population;
 use crate::unsupported::Unsupported;
-use aqm::params::{Field as _, Kind as ValueKind, Value};
+use aqm::params::{Field as _, ParamKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
 use aqm::{AnyParams, Port};
 use scenario::Distribution;
@@ -106,7 +106,7 @@ impl Model {
     /// The parameters as JSON, in base units; those left to the engine have the values that it computes.
     fn parameters(&self) -> Map<String, Json> {
         let kinds = self.aqm.specs().iter().map(|spec| (spec.name, spec.kind));
-        let kinds: BTreeMap<&str, ValueKind> = kinds.collect();
+        let kinds: BTreeMap<&str, ParamKind> = kinds.collect();
         let mut map = Map::new();
         for (name, value) in self.aqm.values() {
             map.insert(name.to_owned(), plain(&value, kinds.get(name)));
@@ -224,14 +224,14 @@ impl Model {
 }
 
 /// A value as JSON, a quantity as the number of its base units; an omitted value as null.
-fn plain(value: &Value, kind: Option<&ValueKind>) -> Json {
+fn plain(value: &Value, kind: Option<&ParamKind>) -> Json {
     match value {
         Value::Bool(switch) => json!(switch),
         Value::Integer(number) => json!(number),
         Value::Float(number) => json!(number),
         Value::Text(text) if text == "auto" => Json::Null,
         Value::Text(text) => match (kind, in_base_unit(text)) {
-            (Some(ValueKind::Quantity(_)), Some((number, _))) => json!(number),
+            (Some(ParamKind::Quantity(_)), Some((number, _))) => json!(number),
             _ => json!(text),
         },
         Value::List(values) => values.iter().map(|value| plain(value, kind)).collect(),

@@ -8,7 +8,7 @@ use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Engine, FlowMetrics, LinkDistributions, LinkMetrics,
     Metrics, Results, TrafficMetrics,
 };
-use scenario::model::Kind;
+use scenario::model::TrafficKind;
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -225,7 +225,7 @@ impl Fluid {
         }
         for load in &model.load {
             let traffic = &model.scenario.traffic[load.entry];
-            if matches!(traffic.kind, Kind::Udp(..)) && counts(load.entry, &load.rate) {
+            if matches!(traffic.kind, TrafficKind::Udp(..)) && counts(load.entry, &load.rate) {
                 add(load.entry, f64::from(traffic.count), self.passed(load.entry, sums).accepted);
             }
         }

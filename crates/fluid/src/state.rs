@@ -1,4 +1,5 @@
-//! The places of the numbers in the state that the equations move. From [`STREAMS`] on there are four for each class, then two for each stream.
+//! The places of the numbers in the state that the equations move. From [`STREAMS`] on there are four for each class, then
+//! two for each stream.
 
 use crate::law::FLOWING;
 

@@ -25,7 +25,7 @@ use aqm::aqm::AnyParams;
 use aqm::unit::{Limit, Span, Time};
 use run::Watch;
 use scenario::Scenario;
-use scenario::model::{Change, Distribution, Kind, Link, Tcp, Traffic, Udp};
+use scenario::model::{Change, Distribution, Link, Tcp, Traffic, TrafficKind, Udp};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -97,9 +97,9 @@ pub fn known_memory(scenario: &Scenario) -> u64 {
     let flows = scenario.traffic.iter().map(|traffic| {
         let count = u64::from(traffic.count);
         match &traffic.kind {
-            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
-            Kind::Short(..) | Kind::Web(..) => 0,
-            Kind::Udp(..) => count * size_of::<Source>() as u64,
+            TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
+            TrafficKind::Short(..) | TrafficKind::Web(..) => 0,
+            TrafficKind::Udp(..) => count * size_of::<Source>() as u64,
         }
     });
     flows.fold(kept(scenario), u64::saturating_add)
@@ -128,11 +128,11 @@ fn kept(scenario: &Scenario) -> u64 {
         let count = u64::from(traffic.count);
         bytes = bytes.saturating_add(match (&traffic.kind, record.cwnd) {
             // A list, with room for up to twice as many, and columns.
-            (Kind::Ftp(_) | Kind::Transfer(..), Some(step)) => {
+            (TrafficKind::Ftp(_) | TrafficKind::Transfer(..), Some(step)) => {
                 let windows = count.saturating_mul(samples(step));
                 windows.saturating_mul((3 * size_of::<WindowSample>() / 2 + 5 * size_of::<f64>()) as u64)
             }
-            (Kind::Udp(Udp::Fgn { step, .. }, _), _) => {
+            (TrafficKind::Udp(Udp::Fgn { step, .. }, _), _) => {
                 let rates = samples(*step);
                 // While one flow's are drawn, there are two complex numbers for each, and half as many turns.
                 (8 * rates).saturating_mul(count).saturating_add(48 * rates.next_power_of_two())
@@ -162,17 +162,17 @@ fn abridged(scenario: &Scenario, scale: f64) -> Scenario {
     for traffic in &mut scenario.traffic {
         traffic.count = (f64::from(traffic.count) / scale).ceil() as u32;
         traffic.begin = Span::ZERO;
-        if matches!((&traffic.kind, &traffic.start), (Kind::Ftp(_), _) | (_, Distribution::Fixed(_))) {
+        if matches!((&traffic.kind, &traffic.start), (TrafficKind::Ftp(_), _) | (_, Distribution::Fixed(_))) {
             traffic.start = Distribution::Fixed(Span::ZERO);
         }
-        if let Kind::Udp(pattern, _) = &mut traffic.kind
+        if let TrafficKind::Udp(pattern, _) = &mut traffic.kind
             && let Udp::Fgn { rate, .. } = *pattern
         {
             *pattern = Udp::Poisson(rate);
         }
     }
     for link in &mut scenario.links {
-        if link.aqm.as_ref().is_some_and(|aqm| !aqm.foreigners().is_empty()) {
+        if link.aqm.as_ref().is_some_and(|aqm| !aqm.all_user_defined().is_empty()) {
             link.aqm = AnyParams::of("droptail");
         }
         begin_at_the_lowest_rate(link);
@@ -270,7 +270,9 @@ fn room(link: &Link) -> f64 {
 /// The most packets that all senders together have under way.
 fn windows(scenario: &Scenario) -> f64 {
     let of = |traffic: &Traffic| match &traffic.kind {
-        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => f64::from(traffic.count) * f64::from(tcp.max_window),
+        TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => {
+            f64::from(traffic.count) * f64::from(tcp.max_window)
+        }
         _ => f64::INFINITY,
     };
     scenario.traffic.iter().map(of).sum()

@@ -104,7 +104,7 @@ fn codepoints(tcp: &str, traffic: &str) -> BTreeMap<(bool, &'static str), BTreeS
 
 #[test]
 fn packets_of_every_congestion_control_have_the_ecn_fields_of_the_kernels() {
-    let params::Kind::Choice(names) = Congestion::KIND else { panic!("it is a choice") };
+    let params::ParamKind::Choice(names) = Congestion::KIND else { panic!("it is a choice") };
     assert_eq!(
         BTreeSet::from_iter(CONTROLS.iter().map(|row| row.0)),
         BTreeSet::from_iter(names.iter().copied())

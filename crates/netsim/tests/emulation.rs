@@ -8,7 +8,7 @@ use netsim::{
 };
 use run::results::LinkMetrics;
 use run::{Column, Playback, Results};
-use scenario::model::{Ecn, EcnPath, Kind as Traffic, Udp};
+use scenario::model::{Ecn, EcnPath, TrafficKind as Traffic, Udp};
 use scenario::{Document, Scenario};
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet, VecDeque};

@@ -78,7 +78,9 @@ impl<W: Write> Links<W> {
         let entry = |entry: &model::Traffic| {
             let header = entry.header();
             let requests = match &entry.kind {
-                model::Kind::Web(_, web) => Some((entry.from.clone(), web.request.0.saturating_sub(header))),
+                model::TrafficKind::Web(_, web) => {
+                    Some((entry.from.clone(), web.request.0.saturating_sub(header)))
+                }
                 _ => None,
             };
             Entry { header, payload: entry.packet_size.0.saturating_sub(header), requests }

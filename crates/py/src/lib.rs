@@ -18,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Kind, Link, Traffic, Udp};
+use scenario::model::{Arrival, Link, Traffic, TrafficKind, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -172,7 +172,7 @@ impl Scenario {
     /// The packets of each trace, in the order of the entries: for each packet eight bytes of time in ns, two of size.
     fn traces<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
         let traces = self.checked()?.traffic.iter().filter_map(|traffic| match &traffic.kind {
-            Kind::Udp(Udp::Trace(arrivals), _) => Some(arrivals),
+            TrafficKind::Udp(Udp::Trace(arrivals), _) => Some(arrivals),
             _ => None,
         });
         let packet = |arrival: &Arrival| {
@@ -198,7 +198,7 @@ impl Scenario {
     #[getter]
     fn reads_files(&self) -> PyResult<bool> {
         let checked = self.checked()?;
-        let traced = |traffic: &Traffic| matches!(traffic.kind, Kind::Udp(Udp::Trace(_), _));
+        let traced = |traffic: &Traffic| matches!(traffic.kind, TrafficKind::Udp(Udp::Trace(_), _));
         Ok(checked.traffic.iter().any(traced)
             || checked.links.iter().any(|link| link.recorded)
             || !own_algorithms(checked).is_empty())
@@ -325,7 +325,7 @@ impl Scenario {
 /// The user's own algorithms of a scenario's links: reference, and digest of the source.
 fn own_algorithms(scenario: &Checked) -> BTreeSet<(&'static str, &'static str)> {
     let algorithms = scenario.links.iter().filter_map(|link| link.aqm.as_ref());
-    algorithms.flat_map(aqm::AnyParams::foreigners).collect()
+    algorithms.flat_map(aqm::AnyParams::all_user_defined).collect()
 }
 
 /// Lets this thread read only files below `folders`, or any if there are none; returns those of before.

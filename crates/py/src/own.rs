@@ -1,4 +1,4 @@
-//! A user's own algorithms: classes in Python files, as `aqm::foreign` runs them.
+//! A user's own algorithms: classes in Python files, as `aqm::user_defined` runs them.
 //!
 //! `aqmlab.own` reads and checks the files, and compiles the classes that can be compiled; here they are declared, and
 //! called. An exception of a class unwinds the run, and `Simulation.advance` raises it.
@@ -7,8 +7,8 @@ mod compiled;
 mod plain;
 mod views;
 
-use aqm::foreign::{self, Declaration, Instance, Law, Maker, Plain, kind_of_number, spec, written};
-use aqm::params::{Kind, Range, Spec, Value};
+use aqm::params::{ParamKind, Range, Spec, Value};
+use aqm::user_defined::{self, Declaration, Instance, Law, Maker, Plain, kind_of_number, spec, written};
 use aqm::{Port, Signal, Span};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -81,7 +81,7 @@ fn python(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 
 /// Lets the engine find algorithms in Python.
 pub(crate) fn set_loader() {
-    foreign::set_loader(load);
+    user_defined::set_loader(load);
 }
 
 /// The declarations so far, by reference and digest of the source.
@@ -162,15 +162,15 @@ fn parameter(declared: &Bound<'_, PyAny>) -> PyResult<Spec> {
     let default = declared.getattr("default")?;
     let of = |kind, default| Ok(spec(name, doc, unit, aliases, kind, default, range));
     if let Ok(switch) = default.extract::<bool>() {
-        return of((Kind::Switch, ""), Value::Bool(switch));
+        return of((ParamKind::Switch, ""), Value::Bool(switch));
     }
     if let Ok(text) = default.extract::<String>() {
-        let kind = if choices.is_empty() { Kind::Text } else { Kind::Choice(choices) };
+        let kind = if choices.is_empty() { ParamKind::Text } else { ParamKind::Choice(choices) };
         return of((kind, ""), Value::Text(text));
     }
     let kind = kind_of_number(unit);
-    if let (Kind::Number, Ok(whole)) = (kind.0, default.extract::<i64>()) {
-        return of((Kind::Count, ""), Value::Integer(whole));
+    if let (ParamKind::Number, Ok(whole)) = (kind.0, default.extract::<i64>()) {
+        return of((ParamKind::Count, ""), Value::Integer(whole));
     }
     let number: f64 = default.extract()?;
     let bare = spec(name, doc, unit, aliases, kind, Value::Float(number), range);

@@ -20,7 +20,7 @@ use pcap_parser::traits::PcapReaderIterator as _;
 use pcap_parser::{PcapBlockOwned, PcapError, PcapNGReader};
 use router::hosts::class_of;
 use router::wire::Seen;
-use scenario::model::{Arrival, Distribution, Kind, Udp};
+use scenario::model::{Arrival, Distribution, TrafficKind, Udp};
 use scenario::{Document, Scenario};
 use std::collections::HashMap;
 use std::fs::File;
@@ -189,7 +189,7 @@ fn separate(entered: &mut [Entered]) -> usize {
 /// What the simulator does with the packets: the fates of each class.
 fn simulated(mut scenario: Scenario, entered: &[Entered]) -> Result<Vec<Vec<u8>>, String> {
     for (class, entry) in scenario.traffic.iter_mut().enumerate() {
-        let Kind::Udp(udp, _) = &mut entry.kind else {
+        let TrafficKind::Udp(udp, _) = &mut entry.kind else {
             return Err(format!("traffic.{}: only datagrams can be sent anew", entry.name));
         };
         let own: Vec<_> = entered.iter().filter(|packet| packet.class == class).collect();

@@ -6,7 +6,7 @@
 
 use crate::stack::{LAST_PORT, Stack, Unmapped};
 use scenario::Scenario;
-use scenario::model::{Kind, Tcp};
+use scenario::model::{Tcp, TrafficKind};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -81,10 +81,13 @@ pub struct Hosts {
 
 /// The TCP of a traffic entry, if it has one.
 #[must_use]
-pub const fn tcp(kind: &Kind) -> Option<&Tcp> {
+pub const fn tcp(kind: &TrafficKind) -> Option<&Tcp> {
     match kind {
-        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => Some(tcp),
-        Kind::Udp(..) => None,
+        TrafficKind::Ftp(tcp)
+        | TrafficKind::Transfer(tcp, _)
+        | TrafficKind::Short(tcp, _)
+        | TrafficKind::Web(tcp, _) => Some(tcp),
+        TrafficKind::Udp(..) => None,
     }
 }
 

@@ -245,7 +245,8 @@ metrics! {
         /// Flows that started, or objects that `web` and `dash` clients wanted, over the whole run, whether or not the
         /// handshake came to its end; for a class only.
         started: Option<u64> = "flows";
-        /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a class only.
+        /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a
+        /// class only.
         completed: Option<u64> = "flows";
         /// Mean time from start to last acknowledgement of the completed flows, or to the last byte of the objects from
         /// the moment when the client wanted them: the first of each connection from its SYN on; for a class only.

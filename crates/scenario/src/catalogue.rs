@@ -7,7 +7,7 @@ use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, Sweep, TrafficTable
 
 use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
-use aqm::params::{Field, Kind, Params, Spec, Value};
+use aqm::params::{Field, ParamKind, Params, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// The building blocks of a scenario; the schema defines the form of a file.
@@ -33,13 +33,13 @@ pub fn catalogue() -> Json {
     })
 }
 
-/// The entry that a foreign algorithm would have among the `aqms` of [`catalogue`]; with a digest, that of the source
+/// The entry that a user-defined algorithm would have among the `aqms` of [`catalogue`]; with a digest, that of the source
 /// with this digest.
 ///
 /// # Errors
 /// The reason for which there is no such algorithm.
 pub fn described(reference: &str, source: Option<&str>) -> Result<Json, String> {
-    AnyParams::foreign(reference, source).map(|params| aqm(&params))
+    AnyParams::user_defined(reference, source).map(|params| aqm(&params))
 }
 
 fn parameters(specs: &[Spec]) -> Json {
@@ -136,7 +136,7 @@ fn variants(variants: &[(&str, &str, &str)]) -> Json {
 
 /// The names of a choice, each with its meaning.
 fn choices<T: Field>() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let Kind::Choice(names) = T::KIND else { unreachable!("only a choice has names") };
+    let ParamKind::Choice(names) = T::KIND else { unreachable!("only a choice has names") };
     names.iter().copied().zip(T::CHOICES.iter().copied())
 }
 
@@ -150,7 +150,7 @@ fn parameters_of(tcp: &Tcp, has: impl Fn(&Spec) -> bool) -> Json {
 /// there.
 fn tcps() -> Json {
     let entry = |name: &str, summary: &str, tcp: &Tcp| {
-        let parameters = parameters_of(tcp, |spec| tcp.foreign(spec.name).is_none());
+        let parameters = parameters_of(tcp, |spec| tcp.inapplicable(spec.name).is_none());
         let notes = if tcp.flavour == Flavour::Rack { NOT_MODELLED } else { "" };
         json!({ "name": name, "summary": summary, "notes": notes, "parameters": parameters })
     };
@@ -191,10 +191,10 @@ mod tests {
         let catalogue = catalogue();
         assert_eq!(names(&catalogue["aqms"]), NAMES);
         let presets = TCP_PRESETS.iter().map(|(name, _)| *name);
-        let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
+        let ParamKind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
         let tcps: Vec<&str> = presets.chain(flavours.iter().copied()).collect();
         assert_eq!(names(&catalogue["tcps"]), tcps);
-        let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
+        let ParamKind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
         assert_eq!(names(&catalogue["traffic"]), kinds);
         assert!(
             ["ftp", "short", "web", "on-off", "fgn", "trace", "video"]
@@ -316,7 +316,7 @@ mod tests {
         let saying: Vec<_> =
             TCP_PRESETS.iter().filter(|(name, _)| summary(name).ends_with("; the default")).collect();
         assert_eq!(saying.iter().map(|(name, _)| *name).collect::<Vec<_>>(), [DEFAULT_PRESET]);
-        let Kind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
+        let ParamKind::Choice(flavours) = Flavour::KIND else { panic!("flavours are names") };
         for flavour in flavours {
             let base = if *flavour == "rack" { "rfc" } else { "rfc5681" };
             assert!(summary(flavour).ends_with(&format!(" Otherwise as {base}.")), "{}", summary(flavour));

@@ -2,7 +2,7 @@
 
 use crate::model::TCP_PRESETS;
 use aqm::aqm::{AnyParams, NAMES};
-use aqm::params::Kind;
+use aqm::params::ParamKind;
 
 /// Most tables and lists in which a value may be nested, so that recursion over a scenario is safe.
 pub const DEEPEST: usize = 64;
@@ -60,5 +60,5 @@ pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
 fn is_inside(key: &str) -> bool {
     let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
     let mut specs = algorithms.flat_map(|params| params.specs());
-    specs.any(|spec| spec.name == key && spec.kind == Kind::Algorithm)
+    specs.any(|spec| spec.name == key && spec.kind == ParamKind::Algorithm)
 }

@@ -6,7 +6,7 @@ use crate::source::document::Document;
 use crate::source::error::{MOST_PROBLEMS, NEAR, Origin, Problem, VERY_NEAR, instead, nearest};
 use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
-use aqm::params::{Field, Kind, ParamError, Params, Spec, Value};
+use aqm::params::{Field, ParamError, ParamKind, Params, Spec, Value};
 use aqm::unit::in_base_unit;
 use std::borrow::Cow;
 
@@ -139,14 +139,14 @@ impl<'a> Reader<'a> {
             seen.push((spec.name, key));
             let auto = spec.optional && node.text() == Some("auto");
             let value = match (spec.kind, &node.data) {
-                (Kind::Algorithm, _) if !auto => {
+                (ParamKind::Algorithm, _) if !auto => {
                     let so_far = values.iter().find(|(name, _)| *name == spec.name);
                     match self.inside(node, &at, so_far.and_then(|(_, value)| Field::read(value))) {
                         Some(params) => params.value(),
                         None => continue,
                     }
                 }
-                (Kind::Table(nested), Data::Table(table)) => {
+                (ParamKind::Table(nested), Data::Table(table)) => {
                     let check =
                         &mut |key: &str, value: &Value| (nested.check)(&[(key.to_owned(), value.clone())]);
                     self.assign(table, &at, (nested.specs)(), &[], &[], check);
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         let name = table.get("name");
         let source = table.get("source");
         if let Some((name, reference)) = name.and_then(|name| Some((name, self.document.reference(name)?))) {
-            return self.foreign(&table, path, (name, &reference), source);
+            return self.user_defined(&table, path, (name, &reference), source);
         }
         let Some(mut params) = name.map_or(so_far, |name| AnyParams::of(name.text()?)) else {
             if let Some(name) = name {
@@ -239,14 +239,14 @@ impl<'a> Reader<'a> {
     }
 
     /// The algorithm of a reference, in its full form `reference`; `source` is the digest of its source, if it is given.
-    fn foreign(
+    fn user_defined(
         &mut self,
         table: &Table,
         path: &str,
         (name, reference): (&Node, &str),
         source: Option<&Node>,
     ) -> Option<AnyParams> {
-        match AnyParams::foreign(reference, source.and_then(Node::text)) {
+        match AnyParams::user_defined(reference, source.and_then(Node::text)) {
             Ok(mut params) => {
                 self.set_all(table, path, &["name", "source"], &mut params);
                 Some(params)
@@ -285,13 +285,18 @@ fn advice(key: &str, node: &Node, specs: &[Spec], others: &[&str]) -> String {
 /// Whether the parameter may have been meant by this value, going by its kind and its unit.
 fn takes(spec: &Spec, node: &Node) -> bool {
     match &node.data {
-        Data::Value(Value::Integer(_) | Value::Float(_)) => matches!(spec.kind, Kind::Number | Kind::Count),
-        Data::Value(Value::Bool(_)) => spec.kind == Kind::Switch,
+        Data::Value(Value::Integer(_) | Value::Float(_)) => {
+            matches!(spec.kind, ParamKind::Number | ParamKind::Count)
+        }
+        Data::Value(Value::Bool(_)) => spec.kind == ParamKind::Switch,
         Data::Value(Value::Text(text)) => match in_base_unit(text) {
             Some((_, unit)) => spec.unit == unit,
-            None => !matches!(spec.kind, Kind::Number | Kind::Count | Kind::Switch | Kind::Table(_)),
+            None => !matches!(
+                spec.kind,
+                ParamKind::Number | ParamKind::Count | ParamKind::Switch | ParamKind::Table(_)
+            ),
         },
         Data::Value(_) => spec.list,
-        _ => matches!(spec.kind, Kind::Algorithm | Kind::Table(_)),
+        _ => matches!(spec.kind, ParamKind::Algorithm | ParamKind::Table(_)),
     }
 }

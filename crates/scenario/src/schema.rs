@@ -8,7 +8,7 @@ use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable};
 
 use crate::tables::traffic::{chosen, owned};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
-use aqm::params::{Field, Kind, Params, Range, Spec, Value};
+use aqm::params::{Field, ParamKind, Params, Range, Spec, Value};
 use serde_json::{Map, Value as Json, json};
 
 /// The JSON Schema (draft `2020-12`) of a scenario file.
@@ -138,20 +138,20 @@ fn parameter(spec: &Spec, default: &Value) -> Json {
 /// One value of the parameter.
 fn plain(spec: &Spec) -> Json {
     let mut schema = match spec.kind {
-        Kind::Number => json!({ "type": "number" }),
-        Kind::Count => json!({ "type": "integer", "minimum": 0 }),
-        Kind::Switch => json!({ "type": "boolean" }),
-        Kind::Quantity(examples) => {
+        ParamKind::Number => json!({ "type": "number" }),
+        ParamKind::Count => json!({ "type": "integer", "minimum": 0 }),
+        ParamKind::Switch => json!({ "type": "boolean" }),
+        ParamKind::Quantity(examples) => {
             json!({ "type": "string", "examples": examples.split('"').skip(1).step_by(2).collect::<Vec<_>>() })
         }
-        Kind::Choice(names) => json!({ "enum": names }),
-        Kind::Words(words) => json!({ "type": "string", "examples": words }),
-        Kind::Text => json!({ "type": "string" }),
+        ParamKind::Choice(names) => json!({ "enum": names }),
+        ParamKind::Words(words) => json!({ "type": "string", "examples": words }),
+        ParamKind::Text => json!({ "type": "string" }),
         // Without a name, it is the algorithm of the defaults or of the preset, which only the reader knows.
-        Kind::Algorithm => json!({ "$ref": "#/$defs/changed_aqm" }),
-        Kind::Table(nested) => table(spec.doc, properties((nested.specs)())),
+        ParamKind::Algorithm => json!({ "$ref": "#/$defs/changed_aqm" }),
+        ParamKind::Table(nested) => table(spec.doc, properties((nested.specs)())),
     };
-    if matches!(spec.kind, Kind::Number | Kind::Count) && spec.range != Range::ANY {
+    if matches!(spec.kind, ParamKind::Number | ParamKind::Count) && spec.range != Range::ANY {
         let low = if spec.range.low_included { "minimum" } else { "exclusiveMinimum" };
         schema[low] = json!(spec.range.low);
         schema["maximum"] = json!(spec.range.high);
@@ -181,7 +181,7 @@ fn aqm() -> Json {
     let names: Vec<&str> =
         NAMES.iter().copied().chain(VARIANTS.iter().map(|(variant, ..)| *variant)).collect();
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$|\\.py:", names.join("|")) });
-    let foreign = json!({
+    let user_defined = json!({
         "type": "object",
         "description": "An algorithm in Python: the file and the class.",
         "properties": {
@@ -190,7 +190,7 @@ fn aqm() -> Json {
         },
         "required": ["name"],
     });
-    json!({ "anyOf": std::iter::once(text).chain(tables).chain([foreign]).collect::<Vec<_>>() })
+    json!({ "anyOf": std::iter::once(text).chain(tables).chain([user_defined]).collect::<Vec<_>>() })
 }
 
 fn sweep() -> Json {
@@ -232,7 +232,7 @@ fn loss() -> Json {
 
 fn tcp() -> Json {
     let presets: Vec<&str> = TCP_PRESETS.iter().map(|(name, _)| *name).collect();
-    let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
+    let ParamKind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
     let names: Vec<String> = presets.iter().chain(flavours).map(|name| name.replace('.', "\\.")).collect();
     let description =
         format!("Preset that sets the other values; if only a flavour is named, {FLAVOURS_PRESET:?}.");
@@ -246,7 +246,7 @@ fn tcp() -> Json {
 fn traffic() -> Json {
     let keys = joined(properties(TrafficTable::specs()), [("tcp", described("The flows' TCP.", "tcp"))]);
     let mut traffic = table("Some flows of one kind.", keys);
-    let Kind::Choice(kinds) = KindName::KIND else { unreachable!("kinds are names") };
+    let ParamKind::Choice(kinds) = KindName::KIND else { unreachable!("kinds are names") };
     let conditions = kinds.iter().map(|kind| {
         let of = json!({ "properties": { "kind": { "const": kind } }, "required": ["kind"] });
         json!({ "if": of, "then": kind_only(kind) })

@@ -1,7 +1,7 @@
 //! Broken files, each with the message that it causes.
 
 use aqm::aqm::{AnyParams, NAMES};
-use aqm::params::{Field as _, Kind, Params as _, Spec};
+use aqm::params::{Field as _, ParamKind, Params as _, Spec};
 use scenario::model::General;
 use scenario::tables::KindName;
 use scenario::{Document, ProblemKind};
@@ -90,7 +90,7 @@ fn every_broken_file_gets_its_message() {
     let known = format!("known: {}, {sections}", names(General::specs()));
     let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
     let aqms = NAMES.join(", ");
-    let Kind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
+    let ParamKind::Choice(kinds) = KindName::KIND else { panic!("kinds are names") };
     let kinds = kinds.join(", ");
     let cases: &[(String, &str)] = &[
         // One value.

@@ -5,7 +5,7 @@ use aqm::params::{Field as _, Value};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Distribution;
-use scenario::model::{Clock, Congestion, EcnPath, Flavour, Gilbert, Kind, Loss, Tcp};
+use scenario::model::{Clock, Congestion, EcnPath, Flavour, Gilbert, Loss, Tcp, TrafficKind};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
@@ -192,7 +192,7 @@ fn each_direction_of_a_link_has_its_own_rate_buffer_and_algorithm() {
 #[test]
 fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
     let tcp = |text: &str| match &check(&changed(EXP1, &[("traffic.long.tcp", text)])).traffic[0].kind {
-        Kind::Ftp(tcp) => tcp.clone(),
+        TrafficKind::Ftp(tcp) => tcp.clone(),
         other => panic!("{other:?}"),
     };
     let ns2 = Tcp::preset("ns2.35").unwrap();
@@ -213,7 +213,7 @@ fn a_tcp_without_a_preset_is_linux_or_with_a_flavour_that_of_its_rfcs() {
         .remove(0)
         .kind
     {
-        Kind::Ftp(tcp) => tcp,
+        TrafficKind::Ftp(tcp) => tcp,
         other => panic!("{other:?}"),
     };
     let (linux, classic) = (Tcp::preset("linux").unwrap(), Tcp::preset("rfc5681").unwrap());
@@ -339,9 +339,9 @@ fn a_transfer_lasts_for_its_size_or_until_its_stop() {
     let tcp = Tcp { flavour: Flavour::Reno, ..Tcp::default() };
     assert_eq!(
         kind(&[("traffic.long.size", "1 MB")]),
-        Kind::Transfer(tcp.clone(), Distribution::Fixed(Bytes(1_000_000)))
+        TrafficKind::Transfer(tcp.clone(), Distribution::Fixed(Bytes(1_000_000)))
     );
-    assert_eq!(kind(&[("traffic.long.stop", "9 s")]), Kind::Ftp(tcp));
+    assert_eq!(kind(&[("traffic.long.stop", "9 s")]), TrafficKind::Ftp(tcp));
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn settings_reach_what_they_name() {
     assert_eq!(scenario.links[0].aqm, Some(aqm("lred", &[("q0", Value::Integer(60))])));
     assert_eq!((scenario.links[0].buffer, scenario.links[0].packet), (Limit::Bytes(100_000), Bytes(1000)));
     assert_eq!((scenario.traffic[0].count, scenario.response.band), (3, 0.5));
-    let Kind::Ftp(tcp) = &scenario.traffic[0].kind else { panic!("ftp") };
+    let TrafficKind::Ftp(tcp) = &scenario.traffic[0].kind else { panic!("ftp") };
     assert_eq!(*tcp, Tcp { min_rto: Span::ms(300), ..Tcp::preset("ns2.35").unwrap() });
 }
 
@@ -389,7 +389,8 @@ fn a_setting_opens_what_was_written_as_text_and_replaces_its_synonym() {
         (Some(aqm("pi", &[("q_ref", Value::Integer(9))])), Rate::mbit_per_s(5))
     );
     let text = EXP1.replace("tcp = { preset = \"ns2.35\", flavour = \"newreno\" }", "tcp = \"ns2.35\"");
-    let Kind::Ftp(tcp) = check(&changed(&text, &[("traffic.long.tcp.ecn", "true")])).traffic.remove(0).kind
+    let TrafficKind::Ftp(tcp) =
+        check(&changed(&text, &[("traffic.long.tcp.ecn", "true")])).traffic.remove(0).kind
     else {
         panic!("ftp")
     };

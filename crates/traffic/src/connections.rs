@@ -1,7 +1,7 @@
 //! TCP connections: the flows that send and their receivers.
 
+use crate::driver::{Action, Driver};
 use crate::sockets::used_up;
-use crate::world::{Deed, World};
 use aqm::unit::Time;
 use netsim::traffic::Amount;
 use router::hosts::Host;
@@ -123,7 +123,7 @@ impl Role {
     }
 }
 
-impl World {
+impl Driver {
     /// A flow starts; `None` if its connection failed at once.
     pub(crate) fn start(&mut self, class: usize, number: usize, sender: Sender) -> io::Result<Option<u64>> {
         self.counters.start(class);
@@ -154,7 +154,7 @@ impl World {
         let arrivals = self.arrivals[class].as_mut().expect("the entry is short");
         let Some(arrival) = arrivals.arrive(planned) else { return Ok(()) };
         let next = arrivals.after(planned);
-        self.plan(next, Deed::Short(class));
+        self.plan(next, Action::Short(class));
         let left = match arrival.amount {
             Amount::Size(bytes) => bytes,
             Amount::Lifetime(_) => u64::MAX,
@@ -162,7 +162,7 @@ impl World {
         let sender = Sender { start: planned, left, completes: true, connected: false, flow: None };
         let token = self.start(class, arrival.number, sender)?;
         if let (Some(token), Amount::Lifetime(lifetime)) = (token, arrival.amount) {
-            self.plan(planned + lifetime, Deed::Stop(token));
+            self.plan(planned + lifetime, Action::Stop(token));
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Sources of datagrams and their sinks.
 
 use crate::connections::{Connection, Role};
-use crate::world::{Deed, World};
+use crate::driver::{Action, Driver};
 use aqm::unit::{Span, Time};
 use netsim::traffic::{Setting, Source, starts};
 use run::Watch;
@@ -15,10 +15,10 @@ use std::net::SocketAddr;
 
 /// A source with its socket.
 #[derive(Debug)]
-pub(crate) struct Outlet {
+pub(crate) struct UdpSource {
     class: usize,
     stop: Time,
-    source: Source,
+    packets: Source,
     socket: Socket,
     /// Whether its packets are requests, which begin with the time when they are sent.
     asks: bool,
@@ -29,48 +29,48 @@ const STAMP: usize = size_of::<u64>();
 /// Bytes of the largest datagram.
 const LARGEST: usize = 1 << 16;
 
-impl World {
+impl Driver {
     /// Makes the sources of a traffic entry.
     pub(crate) fn add_sources(&mut self, class: usize, udp: &Udp, ecn: Ecn) -> io::Result<()> {
         let entry = self.scenario.traffic[class].clone();
         let stop = netsim::traffic::stop(&entry);
         for (i, start) in starts(&entry, self.seed).enumerate() {
             let setting = Setting { class: class as u16, forward: 0, reverse: 0, ecn, start, end: self.end };
-            let source = Source::new(setting, &entry, udp, i, self.seed, &mut Watch::default());
-            let source = source.expect("nobody stops it");
+            let packets = Source::new(setting, &entry, udp, i, self.seed, &mut Watch::default());
+            let packets = packets.expect("nobody stops it");
             let [from, to] = self.hosts.ends(&self.scenario, class, i);
             let socket = self.sockets.source(class, from, to, ecn)?;
             self.flows.insert((class, socket.local_addr()?.as_socket().expect("an address")), i);
-            self.plan(source.start(), Deed::Datagram(self.outlets.len()));
+            self.plan(packets.start(), Action::Datagram(self.sources.len()));
             let asks = matches!(udp, Udp::Ping(_));
             if asks {
                 let connection = Connection { socket: socket.try_clone()?, class, role: Role::Asker };
                 self.open(connection, EventFlags::IN)?;
             }
-            self.outlets.push(Outlet { class, stop, source, socket, asks });
+            self.sources.push(UdpSource { class, stop, packets, socket, asks });
         }
         Ok(())
     }
 
     /// Sends what a source has to send now, and plans its next packet.
     pub(crate) fn send_datagrams(&mut self, index: usize, now: Time, planned: Time) {
-        let outlet = &mut self.outlets[index];
+        let source = &mut self.sources[index];
         let mut at = planned;
-        while at <= now && at < outlet.stop {
-            let sent = outlet.source.send();
+        while at <= now && at < source.stop {
+            let sent = source.packets.send();
             let payload =
                 usize::from(sent.size).saturating_sub((UDP_HEADER + self.sockets.ip.extra_header()) as usize);
             self.counters.datagrams.tried += 1;
             // Room for the time, which the zeros keep until the next request.
-            let payload = if outlet.asks {
+            let payload = if source.asks {
                 self.zeros[..STAMP].copy_from_slice(&self.clock.now().nanos().to_be_bytes());
                 payload.max(STAMP)
             } else {
                 payload
             };
-            let sent_all = outlet.socket.send(&self.zeros[..payload]);
+            let sent_all = source.socket.send(&self.zeros[..payload]);
             if let Err(error) = sent_all {
-                let name = &self.scenario.traffic[outlet.class].name;
+                let name = &self.scenario.traffic[source.class].name;
                 self.counters.datagrams.fail(format!("traffic.{name}: a datagram was not sent: {error}"));
             }
             match sent.gap {
@@ -79,8 +79,8 @@ impl World {
                 None => return,
             }
         }
-        if at < outlet.stop {
-            self.plan(at, Deed::Datagram(index));
+        if at < source.stop {
+            self.plan(at, Action::Datagram(index));
         }
     }
 

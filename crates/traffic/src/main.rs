@@ -7,13 +7,13 @@ mod counters;
 #[cfg(target_os = "linux")]
 mod datagrams;
 #[cfg(target_os = "linux")]
+mod driver;
+#[cfg(target_os = "linux")]
 mod program;
 #[cfg(target_os = "linux")]
 mod sockets;
 #[cfg(target_os = "linux")]
 mod web;
-#[cfg(target_os = "linux")]
-mod world;
 
 fn main() -> std::process::ExitCode {
     #[cfg(target_os = "linux")]

@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::world::World;
+use crate::driver::Driver;
 use clap::Parser;
 use router::clock::Clock;
 use router::hosts::Ip;
@@ -56,12 +56,12 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
     let clock = Clock { zero: arguments.zero };
-    let mut world = World::new(scenario, arguments.seed, clock, &arguments.namespaces, ip)?;
-    world.run().map_err(failed)?;
-    if let Some(columns) = world.samples() {
+    let mut driver = Driver::new(scenario, arguments.seed, clock, &arguments.namespaces, ip)?;
+    driver.run().map_err(failed)?;
+    if let Some(columns) = driver.samples() {
         table::write(&arguments.out.join("windows.arrow"), columns).map_err(failed)?;
     }
-    let text = serde_json::to_string(&world.report()).map_err(|error| error.to_string())?;
+    let text = serde_json::to_string(&driver.report()).map_err(|error| error.to_string())?;
     write(&arguments.out.join("ends.json"), &text)
 }
 

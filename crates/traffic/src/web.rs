@@ -3,12 +3,12 @@
 //! A request begins with the size of the object that it asks for.
 
 use crate::connections::{CHUNK, Connection, Role};
-use crate::world::{Deed, World};
+use crate::driver::{Action, Driver};
 use aqm::unit::{Span, Time};
 use netsim::traffic::{Reader, connections, readers, stop};
 use router::hosts::Host;
 use rustix::event::epoll::EventFlags;
-use scenario::model::{Kind, Web};
+use scenario::model::{TrafficKind, Web};
 use std::io;
 
 /// Bytes of the size that a request asks for.
@@ -77,10 +77,10 @@ impl Server {
     }
 }
 
-impl World {
+impl Driver {
     fn web(&self, class: usize) -> Option<(&Web, u64)> {
         match &self.scenario.traffic[class].kind {
-            Kind::Web(tcp, web) => Some((web, tcp.header.0)),
+            TrafficKind::Web(tcp, web) => Some((web, tcp.header.0)),
             _ => None,
         }
     }
@@ -98,7 +98,7 @@ impl World {
         let entry = self.scenario.traffic[class].clone();
         for (i, (first, reader)) in readers(&entry, web, self.seed).enumerate() {
             let [server, host] = self.hosts.ends(&self.scenario, class, i);
-            self.plan(first, Deed::Session(self.clients.len()));
+            self.plan(first, Action::Session(self.clients.len()));
             let due = Some(first);
             let (tokens, fetches) = (Vec::new(), Vec::new());
             self.clients.push(Client {
@@ -155,7 +155,7 @@ impl World {
     /// Plans a session of a client, or that it goes on.
     fn plan_session(&mut self, number: usize, at: Time) {
         self.clients[number].due = Some(at);
-        self.plan(at, Deed::Session(number));
+        self.plan(at, Action::Session(number));
     }
 
     /// Counts what all clients have played by the end of the run.

@@ -1,6 +1,6 @@
 //! Scenarios in requests: checked, and opened as runs.
 
-use crate::desk::Desk;
+use crate::handles::Handles;
 use netsim::{Run, RunOptions};
 use scenario::{Document, Library, Problem, Problems, Scenario};
 use serde::Deserialize;
@@ -90,9 +90,9 @@ impl Opening {
     }
 }
 
-fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
-    let opening: Opening = serde_json::from_slice(&desk.request).map_err(Refusal::Request)?;
-    let document = opening.document(&desk.library)?;
+fn read(handles: &Handles) -> Result<(Opening, Scenario, Value), Refusal> {
+    let opening: Opening = serde_json::from_slice(&handles.request).map_err(Refusal::Request)?;
+    let document = opening.document(&handles.library)?;
     let (scenario, resolved) = document.resolve()?;
     let seed = opening.seed.unwrap_or(scenario.general.seed);
     let reply = json!({
@@ -109,10 +109,10 @@ fn read(desk: &Desk) -> Result<(Opening, Scenario, Value), Refusal> {
 }
 
 /// Takes the shipped scenarios from the request.
-pub fn ship(desk: &mut Desk) -> Value {
-    match serde_json::from_slice::<BTreeMap<String, String>>(&desk.request) {
+pub fn ship(handles: &mut Handles) -> Value {
+    match serde_json::from_slice::<BTreeMap<String, String>>(&handles.request) {
         Ok(texts) => {
-            desk.library = Library::in_memory(texts);
+            handles.library = Library::in_memory(texts);
             Value::Null
         }
         Err(error) => Refusal::Request(error).json(),
@@ -120,8 +120,8 @@ pub fn ship(desk: &mut Desk) -> Value {
 }
 
 /// Checks the scenario in the request.
-pub fn check(desk: &Desk) -> Value {
-    read(desk).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
+pub fn check(handles: &Handles) -> Value {
+    read(handles).map_or_else(|refusal| refusal.json(), |(_, _, reply)| reply)
 }
 
 /// Refuses a run of this many bytes if there is not enough memory.
@@ -134,9 +134,9 @@ fn has_room(bytes: u64) -> Result<(), Refusal> {
 }
 
 /// Makes a live run follow the scenario in the request. The reply is that of [`check`], with `problems` if the run cannot.
-pub fn follow(desk: &mut Desk, run: usize) -> Value {
-    let followed = read(desk).and_then(|(opening, scenario, reply)| {
-        let run = desk.run(run).ok_or_else(|| Refusal::Run("the run is closed".to_owned()))?;
+pub fn follow(handles: &mut Handles, run: usize) -> Value {
+    let followed = read(handles).and_then(|(opening, scenario, reply)| {
+        let run = handles.run(run).ok_or_else(|| Refusal::Run("the run is closed".to_owned()))?;
         if opening.seed.is_some_and(|seed| run.seed() != Some(seed)) {
             return Err(Refusal::Run("seed: another seed needs a new run".to_owned()));
         }
@@ -151,14 +151,14 @@ pub fn follow(desk: &mut Desk, run: usize) -> Value {
 }
 
 /// Opens a run of the scenario in the request.
-pub fn open(desk: &mut Desk) -> Value {
-    let opened = read(desk).and_then(|read| has_room(netsim::memory_estimate(&read.1)).map(|()| read));
+pub fn open(handles: &mut Handles) -> Value {
+    let opened = read(handles).and_then(|read| has_room(netsim::memory_estimate(&read.1)).map(|()| read));
     match opened {
         Err(refusal) => refusal.json(),
         Ok((opening, scenario, mut reply)) => {
             let options = RunOptions { accounted: false, tap: opening.packets, live: opening.live };
             let seed = opening.seed.unwrap_or(scenario.general.seed);
-            reply["run"] = json!(desk.keep(Run::new(scenario, seed, options)));
+            reply["run"] = json!(handles.keep(Run::new(scenario, seed, options)));
             reply
         }
     }

@@ -53,7 +53,7 @@ use crate::aqm::cobalt::linux::Times;
 use crate::contract::Reading::{Count, Level};
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict, memory};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
-use crate::framing::{Atm, Framing, Wire};
+use crate::framing::{Atm, Framing, WireLength};
 use crate::hash::mix;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
@@ -227,7 +227,7 @@ impl Capacity {
 pub struct Cake {
     scheme: Scheme,
     tins: Vec<Tin>,
-    wire: Wire,
+    wire: WireLength,
     /// Bytes of the link's header in a packet.
     header: u64,
     target: Span,
@@ -521,7 +521,7 @@ impl Discipline for Cake {
         self.used += memory(packet.size);
         self.tins[tin].backlog += u64::from(packet.size);
         if self.filter != Filter::Off {
-            self.lines[lane].push_back(acks::Waiting {
+            self.lines[lane].push_back(acks::WaitingAck {
                 flow: packet.flow,
                 size: packet.size,
                 ack: self.label.ack,
@@ -687,11 +687,11 @@ impl Discipline for Cake {
         let counts = || self.tins.iter().map(|tin| &tin.counts);
         let most = counts().map(|counts| counts.max_pkt_len).max().unwrap_or(0);
         let least = counts().map(|counts| counts.min_pkt_len).min().unwrap_or(u32::MAX);
-        let sizes = |of: fn(&Wire, u32) -> u32| match most {
+        let sizes = |of: fn(&WireLength, u32) -> u32| match most {
             0 => (u16::MAX.into(), 0),
             _ => (of(&self.wire, least).into(), of(&self.wire, most).into()),
         };
-        let (network, adjusted) = (sizes(Wire::network), sizes(Wire::length));
+        let (network, adjusted) = (sizes(WireLength::network), sizes(WireLength::length));
         let packets: u64 = counts().map(|counts| counts.sent_packets).sum();
         // A moving mean that starts at 0; it is near its end after some thousand packets.
         let mean = (0..packets.min(10_000)).fold(0, |mean, _| moved(mean, self.header << 16, 8));

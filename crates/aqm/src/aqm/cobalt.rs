@@ -19,7 +19,7 @@
 //! whether it is dropping; p, and the time of its last move.
 //!
 //! The form "linux" computes 1/sqrt(count) in 32 bits by Newton's method, starting from 0, so that the first excursion of a
-//! queue is struck at its next packet. Its target is at least 1.5 MTUs of 1514 bytes, its interval at least twice that and
+//! queue is signalled at its next packet. Its target is at least 1.5 MTUs of 1514 bytes, its interval at least twice that and
 //! as much above `interval`; four MTUs may always wait; and the last packet of a queue is never dropped.
 //!
 //! # Departures from the source

@@ -19,7 +19,7 @@
 //! ```text
 //!             "rfc8289"     "linux"       "ns3"         "ns2"
 //! begins      at interval   after it      after it      at interval
-//! spares      <= MTU        <= MTU        < MTU         <= largest packet so far
+//! exempts     <= MTU        <= MTU        < MTU         <= largest packet so far
 //! 1/sqrt      exact         Newton step   Newton step   exact
 //! a mark      drop_next     drop_next     now           no ECN (drop_next)
 //!  moves from
@@ -125,15 +125,16 @@ impl Reciprocal {
     }
 }
 
-/// What preceded the packet in question.
+/// What became of the packet before this one at the same instant. The sources drop and send in one loop, of which each call
+/// here is one turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Follows {
-    /// A packet that was sent, or nothing.
-    Nothing,
-    /// The first drop at this instant.
-    First,
-    /// A further drop at this instant.
-    Drop,
+enum Previous {
+    /// It was sent, or there was none.
+    Sent,
+    /// It was dropped, and dropping began with it.
+    FirstDrop,
+    /// It was dropped while dropping went on.
+    Dropped,
 }
 
 /// The algorithm; see the module.
@@ -156,7 +157,7 @@ pub struct Codel {
     count: u32,
     lastcount: u32,
     reciprocal: Reciprocal,
-    follows: Follows,
+    previous: Previous,
     sojourn: Span,
     /// Marks of `ce_threshold`.
     late: u64,
@@ -182,13 +183,15 @@ impl Codel {
         self.sojourn = sojourn;
         self.largest = self.largest.max(u64::from(packet.size));
         let mtu = if self.mtu == 0 { self.largest } else { self.mtu };
-        let spared = if self.form == Form::Ns3 { queue.bytes < mtu } else { queue.bytes <= mtu };
-        if sojourn < self.target || spared {
+        let exempt = if self.form == Form::Ns3 { queue.bytes < mtu } else { queue.bytes <= mtu };
+        if sojourn < self.target || exempt {
+            // Went below, or so little waits that a drop would leave the link idle: the interval starts again.
             self.first_above = None;
             return false;
         }
         match self.first_above {
             None => {
+                // Just went above from below: dropping may begin if the delay stays above for an interval.
                 self.first_above = Some(now + self.interval);
                 false
             }
@@ -201,6 +204,7 @@ impl Codel {
     #[inline]
     fn enter(&mut self, now: Time) {
         self.dropping = true;
+        // If dropping ended recently, the rate that controlled the queue then is a good starting point.
         let recent = now.since(self.drop_next) < self.interval * 16;
         let gained = match self.form {
             Form::Ns2 => self.count.saturating_sub(1),
@@ -216,18 +220,21 @@ impl Codel {
     /// The verdict on a packet that is, or is not, `ok` to drop.
     #[inline]
     fn decide(&mut self, now: Time, ok: bool, markable: bool) -> Verdict {
-        match std::mem::replace(&mut self.follows, Follows::Nothing) {
-            Follows::First => return Verdict::Pass,
-            Follows::Drop if ok => self.drop_next = self.control_law(self.drop_next),
-            Follows::Nothing if ok && !self.dropping => {
+        match std::mem::replace(&mut self.previous, Previous::Sent) {
+            // The loop that begins dropping drops one packet and sends the next, however long that has waited.
+            Previous::FirstDrop => return Verdict::Pass,
+            // Counted from when the last drop was due, so that late departures do not slow the dropping down.
+            Previous::Dropped if ok => self.drop_next = self.control_law(self.drop_next),
+            Previous::Sent if ok && !self.dropping => {
                 self.enter(now);
                 if !markable {
-                    self.follows = Follows::First;
+                    self.previous = Previous::FirstDrop;
                 }
                 return Verdict::signal(markable);
             }
             _ => {}
         }
+        // One packet below target ends the dropping.
         self.dropping &= ok;
         if !self.dropping || now < self.drop_next {
             return Verdict::Pass;
@@ -235,9 +242,10 @@ impl Codel {
         self.count = self.count.saturating_add(1);
         self.reciprocal = self.reciprocal.step(self.count);
         if markable {
+            // A marked packet is sent, so there is no further turn in which the next time could be set.
             self.drop_next = self.control_law(if self.form == Form::Ns3 { now } else { self.drop_next });
         } else {
-            self.follows = Follows::Drop;
+            self.previous = Previous::Dropped;
         }
         Verdict::signal(markable)
     }
@@ -281,7 +289,7 @@ impl Aqm for Codel {
             count: 0,
             lastcount: 0,
             reciprocal: Reciprocal::ONE,
-            follows: Follows::Nothing,
+            previous: Previous::Sent,
             sojourn: Span::ZERO,
             late: 0,
         }
@@ -323,6 +331,7 @@ impl Aqm for Codel {
     }
 
     fn on_overflow(&mut self, _: Time) {
+        // fq_codel's: a drop by a full buffer is a signal too.
         if self.form == Form::Linux {
             self.count = self.count.saturating_add(1);
         }
@@ -332,14 +341,14 @@ impl Aqm for Codel {
     fn on_idle(&mut self, _: Time) {
         self.first_above = None;
         self.dropping = false;
-        self.follows = Follows::Nothing;
+        self.previous = Previous::Sent;
     }
 
     fn resume(&mut self, before: Self) {
         (self.largest, self.first_above, self.dropping) =
             (before.largest, before.first_above, before.dropping);
         (self.drop_next, self.count, self.lastcount) = (before.drop_next, before.count, before.lastcount);
-        (self.reciprocal, self.follows, self.sojourn) = (before.reciprocal, before.follows, before.sojourn);
+        (self.reciprocal, self.previous, self.sojourn) = (before.reciprocal, before.previous, before.sojourn);
         self.late = before.late;
     }
 
@@ -437,13 +446,13 @@ mod tests {
 
     #[test]
     fn an_mtu_behind_it_saves_a_packet() {
-        for (form, spares) in [(Form::Rfc, 3), (Form::Linux, 3), (Form::Ns3, 2), (Form::Ns2, 3)] {
+        for (form, exempt) in [(Form::Rfc, 3), (Form::Linux, 3), (Form::Ns3, 2), (Form::Ns2, 3)] {
             let params = Params { form, mtu: Some(Bytes(1500)), ..Params::default() };
             let mut codel = Codel::new(&params, &PORT);
-            for behind in [spares, spares + 1] {
+            for behind in [exempt, exempt + 1] {
                 leaves(&mut codel, 0, 50, behind);
                 let verdict = leaves(&mut codel, 150_000, 50, behind);
-                assert_eq!(verdict == Verdict::Drop, behind > spares, "{form:?} {behind}");
+                assert_eq!(verdict == Verdict::Drop, behind > exempt, "{form:?} {behind}");
             }
         }
     }

@@ -46,7 +46,8 @@ use crate::unit::{Span, Time};
 crate::params! {
     /// Curvy RED's parameters.
     pub struct Params {
-        /// Delay of the classic queue above `min_th` at which every classic packet is struck; the RFC has it as 2^S_C s.
+        /// Delay of the classic queue above `min_th` at which every classic packet is marked or dropped; the RFC has it as
+        /// 2^S_C s.
         range_c: Span = Span::ms(500), "s", Range::new(1e-6, 1e3), ["range_C"];
         /// Smoothed delay of the classic queue below which it drops and marks nothing.
         min_th: Span = Span::ZERO, "s", Range::new(0.0, 1e3), ["minTh"];

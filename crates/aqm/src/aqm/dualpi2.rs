@@ -1,7 +1,7 @@
 //! DualPI2: a low-delay queue for scalable transports beside a classic queue, coupled so that both share the link.
 //!
-//! A packet with ECT(1) or CE joins the queue "l4s" (with `any_ect` one with ECT(0) too), any other the queue "classic". Every `t_update`, d(k) is the
-//! longer of the delays of the two heads, and d(k-1) its value one period ago:
+//! A packet with ECT(1) or CE joins the queue "l4s" (with `any_ect` one with ECT(0) too), any other the queue "classic".
+//! Every `t_update`, d(k) is the longer of the delays of the two heads, and d(k-1) its value one period ago:
 //!
 //! ```text
 //! p'   <- p' + alpha (d(k) - target) + beta (d(k) - d(k-1)), then clipped to [0, 1]      (RFC 9332, A.1)
@@ -28,11 +28,11 @@
 //! th_len counts the packets behind the packet that leaves, as the pseudocode does. p_CL is at most 1; otherwise the
 //! sum of "recur" would grow without end. Linux drops and marks nothing while less than two packets wait
 //! (`min_backlog` in its preset), draws twice against p' instead of once against its square, marks by a step (`range`
-//! 0) above the threshold where the step here includes it, and can classify by priorities and filters; its drops at arrivals, its
-//! step in packets and its memory limit are omitted. Figure 3 of the RFC refuses every packet when one of full size would
-//! not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1): with
-//! `l4s = false`, one that is struck is dropped. Without `ecn` the ECN
-//! field is ignored: all packets are classic, and the discipline is PI2 that drops at dequeue.
+//! 0) above the threshold where the step here includes it, and can classify by priorities and filters; its drops at
+//! arrivals, its step in packets and its memory limit are omitted. Figure 3 of the RFC refuses every packet when one of
+//! full size would not fit; here a buffer in bytes takes what fits. A packet with CE counts as ECT(1): with `l4s = false`,
+//! it is dropped where another would be marked. Without `ecn` the ECN field is ignored: all packets are classic, and the
+//! discipline is PI2 that drops at dequeue.
 //!
 //! # Sources
 //! De Schepper, Briscoe, White, RFC 9332, 2023, appendix A; Linux 7.2, sch_dualpi2.c, for the weighted round robin.
@@ -173,7 +173,7 @@ pub(super) fn is_first_shifted(l4s: Head, classic: Head, shift: Span) -> bool {
 }
 
 impl DualPi2 {
-    /// Whether a packet of this queue with this probability is struck.
+    /// Whether a packet of this queue with this probability is marked or dropped.
     #[inline]
     fn happens<R: Uniform>(&mut self, lane: usize, p: f64, rng: &mut R) -> bool {
         if self.decision == Decision::Random {

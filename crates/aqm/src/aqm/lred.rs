@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn byte_mode_counts_mean_packets_and_spares_small_ones() {
+    fn byte_mode_counts_mean_packets_and_drops_small_ones_less() {
         let mut lred = lossy(0.25, &Params { bytes: true, ..Params::default() });
         let queue = Backlog { packets: 300, bytes: 75_000, full: false };
         let mut verdict =

@@ -167,14 +167,14 @@ impl Pie {
         true
     }
 
-    /// Whether a packet of this size is struck.
+    /// Whether a packet of this size is marked or dropped.
     #[inline]
-    fn strikes<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
+    fn marks_or_drops<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
         if self.allowance > Span::ZERO {
             return false;
         }
         if self.params.form == Form::Linux {
-            return self.strikes_in_linux(size, queue, rng);
+            return self.marks_or_drops_in_linux(size, queue, rng);
         }
         if !self.is_burst(queue) {
             return false;
@@ -192,7 +192,7 @@ impl Pie {
         !calm && self.falls_due(p, rng)
     }
 
-    /// Whether a packet with probability `p` is struck, by the sum of probabilities that includes `p`.
+    /// Whether a packet with probability `p` is marked or dropped, by the sum of probabilities that includes `p`.
     #[inline]
     fn falls_due<R: Uniform>(&self, p: f64, rng: &mut R) -> bool {
         if self.params.derandomise {
@@ -396,7 +396,7 @@ impl Aqm for Pie {
             self.sum = 0.0;
             return Verdict::Pass;
         }
-        if !self.strikes(packet.size, queue, rng) {
+        if !self.marks_or_drops(packet.size, queue, rng) {
             return Verdict::Pass;
         }
         if self.params.form == Form::Linux {

@@ -37,7 +37,7 @@
 //! Three rules are from ns-2, not from the paper of 1993. The first packet that finds avg above min_th is not
 //! dropped, only counted (`spare_first`); nor is a packet that finds at most one packet (in byte mode, at most one
 //! byte) waiting; in byte mode the count is rounded down to whole packets. With "wait" in byte mode, the last rule
-//! spares, even at p_b = 1, packets that arrive within a mean packet of the last drop.
+//! exempts, even at p_b = 1, packets that arrive within a mean packet of the last drop.
 //!
 //! Unlike in ns-2, an automatic min_th is a third of a given max_th; and a weight of 0, -1 or -2 and thresholds of 0,
 //! by which ns-2 requests automatic values, are refused. No random number is drawn for a packet that overflows the
@@ -49,7 +49,7 @@
 //! Cisco documents no spacing; its preset uses that of 1993.
 //!
 //! The form "linux" uses Linux's fixed-point numbers, so that its average loses less than a byte at each arrival. It
-//! strikes every packet at or above max_th, spares no packet, and decides before it checks the buffer. Its table for
+//! marks or drops every packet at or above max_th, exempts none, and decides before it checks the buffer. Its table for
 //! idle time is tc's, which takes natural logarithms for powers of two, and counts in ticks of 64 ns, which the kernel
 //! reads as microseconds: an idle average falls about twenty times as slowly as the paper's.
 //! With `max_p` = 1, tc's number for it overflows, and the kernel takes 2^-k (`max_th` - `min_th`) in its place: between a
@@ -103,8 +103,8 @@ pub struct Red {
     mark_p: f64,
     /// What happens, below it, to packets that cannot be marked.
     unmarkable: Verdict,
-    /// Whether the first packet above min_th is spared at p_b = 1.
-    spares_first: bool,
+    /// Whether the first packet above min_th is exempt at p_b = 1.
+    exempts_first: bool,
     pub(super) curve: Curve,
     pub(super) max_p: f64,
     /// The p_b at which the gentle part starts.
@@ -241,7 +241,7 @@ impl Red {
         self.idle_since = self.idle_since.filter(|_| queue.full).map(|_| now);
     }
 
-    /// The verdict on a struck packet, where packets are marked or are not.
+    /// The verdict on a packet to be marked or dropped, where packets are marked or are not.
     #[inline]
     const fn signal(&self, packet: &Packet, marks: bool) -> Verdict {
         match (marks, packet.ect) {
@@ -257,7 +257,7 @@ impl Red {
         let action = self.kernel.as_mut().expect("asked for").action(rng);
         match action {
             Action::Pass => Verdict::Pass,
-            Action::Strike => self.signal(packet, self.mark_p > 0.0),
+            Action::Signal => self.signal(packet, self.mark_p > 0.0),
             Action::Beyond => self.signal(packet, self.mark_p > 1.0),
         }
     }
@@ -281,7 +281,7 @@ impl Red {
             self.since_drop = 0;
             return Verdict::Pass;
         }
-        if !was_above && (self.spares_first || self.p_b < 1.0) {
+        if !was_above && (self.exempts_first || self.p_b < 1.0) {
             self.since_drop = size;
             return Verdict::Pass;
         }
@@ -321,7 +321,7 @@ impl Aqm for Red {
             c,
             mark_p: if params.ecn { mark_p } else { 0.0 },
             unmarkable: if params.nodrop { Verdict::Pass } else { Verdict::Drop },
-            spares_first: params.spare_first && params.hard_drop,
+            exempts_first: params.spare_first && params.hard_drop,
             curve: Curve::Linear,
             max_p,
             gentle_p: max_p,

@@ -106,7 +106,7 @@ impl Rem {
         self.ecn && self.form == Form::Ns2
     }
 
-    /// The probability that this packet is struck; above 1 if certain.
+    /// The probability that this packet is marked or dropped; above 1 if certain.
     #[inline]
     fn chance(&self, packet: &Packet) -> f64 {
         if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }

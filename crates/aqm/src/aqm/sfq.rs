@@ -247,7 +247,7 @@ impl Sfq {
         };
         match red.action(rng) {
             Action::Pass => Verdict::Pass,
-            Action::Strike => Verdict::signal(self.ecn && packet.ect),
+            Action::Signal => Verdict::signal(self.ecn && packet.ect),
             Action::Beyond => Verdict::signal(self.ecn && packet.ect && !self.harddrop),
         }
     }

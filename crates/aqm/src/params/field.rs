@@ -1,20 +1,20 @@
 //! The types that a parameter can have.
 
-use super::spec::{Kind, Range};
+use super::spec::{ParamKind, Range};
 use super::value::Value;
 use crate::unit::{Bytes, Frequency, Quantity, Rate, Span};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
     /// The kind of value that it reads.
-    const KIND: Kind;
+    const KIND: ParamKind;
     /// The units of its numbers, for messages; empty if they have none.
     const UNITS: &'static str = "";
     /// Whether it reads a list.
     const LIST: bool = false;
     /// Whether it may be `"auto"`.
     const OPTIONAL: bool = false;
-    /// The meaning of each name of a choice, in the order of [`Kind::Choice`].
+    /// The meaning of each name of a choice, in the order of [`ParamKind::Choice`].
     const CHOICES: &'static [&'static str] = &[];
     /// Reads `value`; `None` if it is not of this kind.
     fn read(value: &Value) -> Option<Self>;
@@ -25,7 +25,7 @@ pub trait Field: Sized {
 }
 
 impl Field for f64 {
-    const KIND: Kind = Kind::Number;
+    const KIND: ParamKind = ParamKind::Number;
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Integer(n) => Some(*n as Self),
@@ -44,7 +44,7 @@ impl Field for f64 {
 macro_rules! counts {
     ($($ty:ty),*) => {$(
         impl Field for $ty {
-            const KIND: Kind = Kind::Count;
+            const KIND: ParamKind = ParamKind::Count;
             fn read(value: &Value) -> Option<Self> {
                 match value {
                     Value::Integer(n) => Self::try_from(*n).ok(),
@@ -63,7 +63,7 @@ macro_rules! counts {
 counts!(u32, u64);
 
 impl Field for bool {
-    const KIND: Kind = Kind::Switch;
+    const KIND: ParamKind = ParamKind::Switch;
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Bool(b) => Some(*b),
@@ -79,7 +79,7 @@ impl Field for bool {
 }
 
 impl Field for String {
-    const KIND: Kind = Kind::Text;
+    const KIND: ParamKind = ParamKind::Text;
     fn read(value: &Value) -> Option<Self> {
         match value {
             Value::Text(text) => Some(text.clone()),
@@ -97,7 +97,7 @@ impl Field for String {
 macro_rules! quantities {
     ($($ty:ty: $magnitude:expr),* $(,)?) => {$(
         impl Field for $ty {
-            const KIND: Kind = Kind::Quantity(<$ty as Quantity>::EXAMPLE);
+            const KIND: ParamKind = ParamKind::Quantity(<$ty as Quantity>::EXAMPLE);
             const UNITS: &'static str = <$ty as Quantity>::UNITS;
             fn read(value: &Value) -> Option<Self> {
                 match value {
@@ -123,7 +123,7 @@ quantities! {
 }
 
 impl<T: Field> Field for Option<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: ParamKind = T::KIND;
     const UNITS: &'static str = T::UNITS;
     const LIST: bool = T::LIST;
     const OPTIONAL: bool = true;
@@ -143,7 +143,7 @@ impl<T: Field> Field for Option<T> {
 
 /// A list; a single value is read as a list of one.
 impl<T: Field> Field for Vec<T> {
-    const KIND: Kind = T::KIND;
+    const KIND: ParamKind = T::KIND;
     const UNITS: &'static str = T::UNITS;
     const LIST: bool = true;
     const OPTIONAL: bool = T::OPTIONAL;

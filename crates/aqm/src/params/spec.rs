@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The kind of value of a parameter; it determines the JSON Schema.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Kind {
+pub enum ParamKind {
     /// A real number.
     Number,
     /// A whole number, not negative.
@@ -92,7 +92,7 @@ pub struct Spec {
     /// Its default; `"auto"` if the host computes it.
     pub default: Value,
     /// The kind of its value.
-    pub kind: Kind,
+    pub kind: ParamKind,
     /// The units in which a quantity may be written, in words; empty if there are none.
     pub units: &'static str,
     /// Whether its value is a list.
@@ -108,15 +108,15 @@ impl Spec {
     #[must_use]
     pub fn allowed(&self) -> String {
         let mut text = match self.kind {
-            Kind::Number => "a number".to_owned(),
-            Kind::Count => "a whole number".to_owned(),
-            Kind::Switch => "true or false".to_owned(),
-            Kind::Quantity(example) => format!("a quantity like {example}"),
-            Kind::Choice(names) => format!("one of {}", names.join(", ")),
-            Kind::Words(words) => format!("words separated by spaces, each one of {}", words.join(", ")),
-            Kind::Text => "text".to_owned(),
-            Kind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
-            Kind::Table(nested) => {
+            ParamKind::Number => "a number".to_owned(),
+            ParamKind::Count => "a whole number".to_owned(),
+            ParamKind::Switch => "true or false".to_owned(),
+            ParamKind::Quantity(example) => format!("a quantity like {example}"),
+            ParamKind::Choice(names) => format!("one of {}", names.join(", ")),
+            ParamKind::Words(words) => format!("words separated by spaces, each one of {}", words.join(", ")),
+            ParamKind::Text => "text".to_owned(),
+            ParamKind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
+            ParamKind::Table(nested) => {
                 let keys: Vec<&str> = (nested.specs)().iter().map(|spec| spec.name).collect();
                 format!("a table like {{{} = …}}", keys.join(" = …, "))
             }
@@ -124,12 +124,13 @@ impl Spec {
         if self.range != Range::ANY {
             let open = if self.range.low_included { '[' } else { '(' };
             text = match self.kind {
-                Kind::Number => String::new(),
+                ParamKind::Number => String::new(),
                 _ => text + " ",
             };
             text += &format!("in {open}{}, {}]", short(self.range.low), short(self.range.high));
         }
-        if !self.unit.is_empty() && (self.range != Range::ANY || !matches!(self.kind, Kind::Quantity(_))) {
+        if !self.unit.is_empty() && (self.range != Range::ANY || !matches!(self.kind, ParamKind::Quantity(_)))
+        {
             text += &format!(", {}", self.unit);
         }
         if self.list {

@@ -69,7 +69,7 @@ impl<T: Frame> Queue<T> {
         let mut earlier_drops = Vec::new();
         for before in waiting {
             let marks = self.counts[before.frame.row()].marks;
-            self.come_again(now, before, rng, &mut |sent: &Sent<T>, outcome| {
+            self.reoffer(now, before, rng, &mut |sent: &Sent<T>, outcome| {
                 earlier_drops.extend(Some(sent.frame.row()).filter(|_| sent.number < window));
                 dropped(sent, outcome);
             });
@@ -82,8 +82,8 @@ impl<T: Frame> Queue<T> {
         (self.arrivals, self.window) = (arrivals, window);
     }
 
-    /// A packet that waited comes to another algorithm.
-    fn come_again<R: Uniform>(
+    /// Offers a packet that waited to another algorithm, as if it arrived now.
+    fn reoffer<R: Uniform>(
         &mut self,
         now: Time,
         before: Waiting<T>,

@@ -29,7 +29,7 @@ impl Linux {
         Self { ecn, bytemode, high, ecn_border, ..Self::default() }
     }
 
-    fn strikes(&mut self, packet: Packet, queue: &Backlog, u: f64) -> bool {
+    fn marks_or_drops(&mut self, packet: Packet, queue: &Backlog, u: f64) -> bool {
         let calm = self.qdelay < TARGET / 2.0 && self.prob < 0.2;
         if self.burst_used < 0.15 - 1e-9 || calm || (queue.bytes as f64) < 2.0 * MTU {
             return false;
@@ -50,12 +50,12 @@ impl Linux {
 impl Reference for Linux {
     fn arrival(&mut self, _: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let u = u();
-        let strikes = !queue.full && self.strikes(packet, queue, u);
+        let marks_or_drops = !queue.full && self.marks_or_drops(packet, queue, u);
         let verdict = drop_or_mark(self.ecn && packet.ect && self.prob <= self.ecn_border);
-        if queue.full || strikes && verdict == Verdict::Drop {
+        if queue.full || marks_or_drops && verdict == Verdict::Drop {
             self.accu_prob = 0.0;
         }
-        if strikes { verdict } else { Verdict::Pass }
+        if marks_or_drops { verdict } else { Verdict::Pass }
     }
 
     fn departure(

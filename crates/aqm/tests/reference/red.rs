@@ -200,8 +200,8 @@ impl Red {
         let mut verdict = Verdict::Pass;
         if self.v_ave >= self.th_min && qlen > 1 {
             self.v_prob1 = self.calculate_p();
-            let spares = self.spare_first && self.hard_drop || self.v_prob1 < 1.0;
-            if !std::mem::replace(&mut self.old, true) && spares {
+            let exempts = self.spare_first && self.hard_drop || self.v_prob1 < 1.0;
+            if !std::mem::replace(&mut self.old, true) && exempts {
                 self.count = 1;
                 self.count_bytes = u64::from(packet.size);
             } else if u() < self.modify_p(packet.size) {

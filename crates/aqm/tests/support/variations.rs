@@ -2,7 +2,7 @@
 
 use aqm::AnyParams;
 use aqm::aqm::NAMES;
-use aqm::params::{Kind, Value};
+use aqm::params::{ParamKind, Value};
 
 /// Inner algorithms to test with: they drop at arrivals, at departures, or waiting packets; some have a timer.
 pub(crate) const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
@@ -22,11 +22,11 @@ pub(crate) fn variations() -> Vec<(String, AnyParams)> {
         }
         for spec in defaults.specs() {
             let values = match spec.kind {
-                Kind::Switch => vec![Value::Bool(false), Value::Bool(true)],
-                Kind::Choice(names) | Kind::Words(names) => {
+                ParamKind::Switch => vec![Value::Bool(false), Value::Bool(true)],
+                ParamKind::Choice(names) | ParamKind::Words(names) => {
                     names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
                 }
-                Kind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+                ParamKind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
                 _ => continue,
             };
             for value in values {

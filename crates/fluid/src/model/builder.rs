@@ -8,7 +8,8 @@ use aqm::unit::{Bytes, Span};
 use scenario::Distribution;
 use scenario::model::route::Routes;
 use scenario::model::{
-    Congestion, Ecn, Extent, Flavour, Kind, Link, Profile, Scenario, Short as Passing, Tcp, Traffic, Udp,
+    Congestion, Ecn, Extent, Flavour, Link, Profile, Scenario, Short as Passing, Tcp, Traffic, TrafficKind,
+    Udp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -106,7 +107,7 @@ impl<'a> Builder<'a> {
     /// The paths of `flows` flows: for each pair of a forward and a reverse path, the number of flows.
     fn ways(&mut self, traffic: &Traffic, flows: f64) -> Vec<(Vec<usize>, Vec<usize>, f64)> {
         let turns = traffic.pairs();
-        let evenly = matches!(traffic.kind, Kind::Short(..));
+        let evenly = matches!(traffic.kind, TrafficKind::Short(..));
         let mut ways = Vec::new();
         for j in 0..turns {
             let (from, to) = (traffic.from[j % traffic.from.len()], traffic.to[j % traffic.to.len()]);
@@ -131,13 +132,13 @@ impl<'a> Builder<'a> {
         }
         let count = f64::from(traffic.count);
         match &traffic.kind {
-            Kind::Ftp(tcp) => {
+            TrafficKind::Ftp(tcp) => {
                 let start = spread(&traffic.start).map(|after| traffic.begin.secs() + after);
                 let stop = traffic.stop.map_or(f64::INFINITY, Span::secs);
                 self.say_start(traffic);
                 self.flows(entry, traffic, tcp, count, |count| Population::Lasting { count, start, stop })
             }
-            Kind::Short(tcp, Passing { interarrival, extent: Extent::Lifetime(stay) }) => {
+            TrafficKind::Short(tcp, Passing { interarrival, extent: Extent::Lifetime(stay) }) => {
                 let rate = count / interarrival.mean();
                 let arrive = self.window(traffic);
                 let stay = *stay;
@@ -151,14 +152,14 @@ impl<'a> Builder<'a> {
                 }
                 self.flows(entry, traffic, tcp, rate, |rate| Population::Passing { rate, arrive, stay })
             }
-            Kind::Short(_, Passing { extent: Extent::Size(_), .. }) => {
+            TrafficKind::Short(_, Passing { extent: Extent::Size(_), .. }) => {
                 self.leave_out(format!(
                     "the response of the flows of {} to losses: their load is a constant rate",
                     traffic.name
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), "short", Ecn::None)
             }
-            Kind::Web(_, web) => {
+            TrafficKind::Web(_, web) => {
                 let (name, left_out) = match web.video {
                     Some(_) => ("dash", "the choice of bitrates by the clients of"),
                     None => ("web", "the response to losses and delays of the clients of"),
@@ -169,7 +170,7 @@ impl<'a> Builder<'a> {
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), name, Ecn::None)
             }
-            Kind::Udp(udp, ecn) => {
+            TrafficKind::Udp(udp, ecn) => {
                 if !matches!(udp, Udp::Cbr(_)) {
                     let message =
                         format!("the variation of the rate of {}: its mean replaces it", traffic.name);
@@ -177,7 +178,7 @@ impl<'a> Builder<'a> {
                 }
                 self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), udp.name(), *ecn)
             }
-            Kind::Transfer(..) => Err(Unsupported::new(format!(
+            TrafficKind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: the fluid model cannot express the end of a transfer with a size; set `stop` instead of the size, \
                  or use `aqmlab run`",
                 traffic.name
@@ -218,7 +219,7 @@ impl<'a> Builder<'a> {
     }
 
     /// An error if another link of the path has an algorithm.
-    fn foreign(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
+    fn unmanaged(&self, way: &[usize], traffic: &Traffic) -> Result<(), Unsupported> {
         let mut others = way.iter().filter(|&&i| i != self.scenario.observed);
         let managed = others.find_map(|&i| Some(&self.scenario.links[i]).filter(|link| link.aqm.is_some()));
         managed.map_or(Ok(()), |link| {
@@ -267,7 +268,7 @@ impl<'a> Builder<'a> {
                 continue;
             };
             crosses = true;
-            self.foreign(&there, traffic)?;
+            self.unmanaged(&there, traffic)?;
             behind.extend(back.iter().copied().filter(|&i| self.scenario.links[i].aqm.is_some()));
             let rtt = self.travel(&there, traffic.packet_size.0) + self.travel(&back, tcp.header.0);
             let lost = [self.lost(&there[..=place]), self.lost(&there[place + 1..])];
@@ -335,7 +336,7 @@ impl<'a> Builder<'a> {
         let mut flows = 0.0;
         for (way, _, share) in self.ways(traffic, f64::from(traffic.count)) {
             let Some(place) = way.iter().position(|&i| i == observed) else { continue };
-            self.foreign(&way, traffic)?;
+            self.unmanaged(&way, traffic)?;
             flows += share;
             rate += share * each;
             kept += share * each * (1.0 - self.lost(&way[..=place]));
@@ -352,7 +353,7 @@ impl<'a> Builder<'a> {
             )));
         }
         let [_, mut stop] = self.window(traffic);
-        if let Kind::Udp(Udp::Trace(arrivals), _) = &traffic.kind {
+        if let TrafficKind::Udp(Udp::Trace(arrivals), _) = &traffic.kind {
             let length = arrivals.last().map_or(0.0, |last| last.at.secs());
             stop = stop.min(traffic.begin.secs() + traffic.start.mean() + length);
         }

@@ -109,7 +109,7 @@ impl Endpoints {
         // A stream of its own, as for the start times, so that nothing else depends on whether it is drawn from.
         let phases = |what: &str| Stream::new(seed, &format!("traffic.{}.{what}", entry.name));
         match &entry.kind {
-            model::Kind::Ftp(tcp) => {
+            model::TrafficKind::Ftp(tcp) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, Bulk { start, payload }) in bulk(entry, None, seed).enumerate() {
@@ -118,7 +118,7 @@ impl Endpoints {
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            model::Kind::Transfer(tcp, sizes) => {
+            model::TrafficKind::Transfer(tcp, sizes) => {
                 self.reserve(entry.count as usize);
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 for (i, Bulk { start, payload }) in bulk(entry, Some(sizes), seed).enumerate() {
@@ -127,7 +127,7 @@ impl Endpoints {
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            model::Kind::Short(tcp, short) => {
+            model::TrafficKind::Short(tcp, short) => {
                 let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
                 let index = self.shorts.len() as u32;
                 let mut arrivals = Arrivals::new(entry, short, seed);
@@ -139,7 +139,7 @@ impl Endpoints {
                 self.agenda.extend(firsts);
                 self.shorts.push(Shorts::new(class, profile, entry, arrivals, begun_by, paths));
             }
-            model::Kind::Web(tcp, web) => {
+            model::TrafficKind::Web(tcp, web) => {
                 let requests = self.add_profile(tcp, web.request, phases("tick"));
                 // The client's SYN opens both directions.
                 let server = Tcp { handshake: false, ..tcp.clone() };
@@ -152,7 +152,7 @@ impl Endpoints {
                 }
                 self.sites.push(Site::new(class, requests, objects, entry, web));
             }
-            model::Kind::Udp(udp, ecn) => {
+            model::TrafficKind::Udp(udp, ecn) => {
                 for (i, start) in starts(entry, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
                     let Paths { forward, reverse } = paths(i);

@@ -186,7 +186,7 @@ mod tests {
     use crate::engine::rng::Stream;
     use aqm::Bytes;
     use scenario::Distribution;
-    use scenario::model::{Dscp, Kind, Tcp};
+    use scenario::model::{Dscp, Tcp, TrafficKind};
 
     fn site(connections: u32, objects: u32, size: Distribution<Bytes>) -> Site {
         let web = Web {
@@ -209,7 +209,7 @@ mod tests {
             begin: Span::ZERO,
             start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(100)),
-            kind: Kind::Web(Tcp::default(), web.clone()),
+            kind: TrafficKind::Web(Tcp::default(), web.clone()),
         };
         Site::new(0, 0, 1, &entry, &web)
     }

@@ -6,7 +6,7 @@ use aqm::unit::{Span, Time};
 use aqm::{AnyDiscipline, Outcome};
 use run::Column;
 use scenario::Scenario;
-use scenario::model::{Kind, Udp};
+use scenario::model::{TrafficKind, Udp};
 
 /// A quantity that holds its value until it changes, summed up a bin at a time.
 #[derive(Clone, Debug)]
@@ -201,7 +201,7 @@ impl Series {
         let trips = scenario.traffic.iter().map(|traffic| {
             let means = Vec::with_capacity(bins);
             let trips = Trips { means, sum_ns: 0, count: 0, bin_end: Time::ZERO + step };
-            matches!(traffic.kind, Kind::Udp(Udp::Ping(_), _)).then_some(trips)
+            matches!(traffic.kind, TrafficKind::Udp(Udp::Ping(_), _)).then_some(trips)
         });
         Self { step, queues, names, lanes, trips: trips.collect(), classes }
     }

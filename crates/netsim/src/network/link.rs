@@ -69,7 +69,7 @@ pub(crate) struct Transmitter {
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
     /// How the length on the wire follows from a packet's size, if the link has framing.
-    framing: Option<framing::Wire>,
+    framing: Option<framing::WireLength>,
     /// The size of the last packet, without the link's bytes, and its times, because most packets have the same size.
     last: (u32, Lengths),
     /// The link, if it has the rates of a recording: a packet in transmission may then change its rate.

@@ -4,10 +4,10 @@
 use super::Simulation;
 use super::summary::sum;
 use crate::measure::delays::Delays;
-use aqm::foreign::{Declaration, Instance, Maker, Params, Plain, spec};
-use aqm::params::{Kind, Range, Value};
+use aqm::params::{ParamKind, Range, Value};
 use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
+use aqm::user_defined::{Declaration, Instance, Maker, Params, Plain, spec};
 use aqm::{AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use run::Results;
 use scenario::Scenario;
@@ -184,7 +184,7 @@ impl Control {
         if let Some(agent) = agent {
             let mut params = Params::of(&STEERED);
             params.set(MARKS, &Value::Bool(agent == Agent::Marks)).expect("its own parameter");
-            scenario.links[scenario.observed].aqm = Some(AnyParams::Foreign(params));
+            scenario.links[scenario.observed].aqm = Some(AnyParams::UserDefined(params));
             STEERED.name.clone_into(&mut scenario.discipline);
         }
         // A queue that works ahead would be beyond the end of an interval when the run is there. Under an agent none does.
@@ -272,7 +272,7 @@ impl Control {
 /// The parameter of the algorithm that an agent steers: whether it marks.
 const MARKS: &str = "marks";
 
-const SWITCH: (Kind, &str) = (Kind::Switch, "");
+const SWITCH: (ParamKind, &str) = (ParamKind::Switch, "");
 
 /// The algorithm that an agent steers. It is not declared final, because a queue that works ahead would decide with the
 /// probability of the interval before.

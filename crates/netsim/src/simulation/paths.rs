@@ -5,7 +5,7 @@ use crate::flows::flow::Role;
 use crate::measure::probe::Probe;
 use crate::traffic::plan::starts;
 use aqm::unit::Time;
-use scenario::model::{Kind, Udp};
+use scenario::model::{TrafficKind, Udp};
 
 impl<P: Probe> Simulation<P> {
     /// Payload bits of the flows whose data crosses a link, delivered per second of the window of `seconds`;
@@ -18,12 +18,13 @@ impl<P: Probe> Simulation<P> {
             bytes +=
                 each.filter(|&(i, _)| self.crosses(class, i, link)).map(|(_, &bytes)| bytes).sum::<u64>();
             let all = entry.pairs();
-            let pairs = if matches!(entry.kind, Kind::Web(..)) { all.min(entry.count as usize) } else { all };
+            let pairs =
+                if matches!(entry.kind, TrafficKind::Web(..)) { all.min(entry.count as usize) } else { all };
             let crossing = (0..pairs).filter(|&i| self.crosses(class, i, link)).count();
             match crossing {
                 0 => {}
                 all if all == pairs => bytes += account.transient,
-                _ if matches!(entry.kind, Kind::Short(..) | Kind::Web(..)) => return None,
+                _ if matches!(entry.kind, TrafficKind::Short(..) | TrafficKind::Web(..)) => return None,
                 _ => {}
             }
         }
@@ -48,9 +49,12 @@ impl<P: Probe> Simulation<P> {
         let entry = &self.scenario.traffic[class];
         let size = entry.packet_size.0;
         let answer = match &entry.kind {
-            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
-            Kind::Udp(Udp::Ping(_), _) => size,
-            Kind::Udp(..) => return None,
+            TrafficKind::Ftp(tcp)
+            | TrafficKind::Transfer(tcp, _)
+            | TrafficKind::Short(tcp, _)
+            | TrafficKind::Web(tcp, _) => tcp.header.0,
+            TrafficKind::Udp(Udp::Ping(_), _) => size,
+            TrafficKind::Udp(..) => return None,
         };
         let (forward, reverse) = self.path_of(class, i)?;
         let rate = |link: usize| self.scenario.links[link].rate;
@@ -77,7 +81,7 @@ impl<P: Probe> Simulation<P> {
         let entry = &self.scenario.traffic[class];
         let all = entry.pairs();
         // An arrival process assigns its flows to all pairs in turn.
-        let flows = if matches!(entry.kind, Kind::Short(..)) { all } else { entry.count as usize };
+        let flows = if matches!(entry.kind, TrafficKind::Short(..)) { all } else { entry.count as usize };
         if flows == 0 {
             return None;
         }
@@ -119,13 +123,13 @@ impl<P: Probe> Simulation<P> {
             return Vec::new();
         }
         let begun = |start: Time| start <= self.deliveries.warmup;
-        let transfer = matches!(entry.kind, Kind::Transfer(..));
+        let transfer = matches!(entry.kind, TrafficKind::Transfer(..));
         if self.ends.is_some() {
             // Outside it is not known which of them are complete.
             let some_done = transfer && self.deliveries.classes[class].completions.count() > 0;
             return starts(entry, self.seed).map(|start| begun(start) && !some_done).collect();
         }
-        if matches!(entry.kind, Kind::Udp(..)) {
+        if matches!(entry.kind, TrafficKind::Udp(..)) {
             let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
             return sources.map(|source| begun(source.start)).collect();
         }
@@ -142,7 +146,7 @@ impl<P: Probe> Simulation<P> {
         for class in classes {
             let entry = &self.scenario.traffic[class];
             let stays = entry.stop.is_none_or(|stop| stop >= self.scenario.general.duration);
-            if !matches!(entry.kind, Kind::Ftp(_)) || !stays {
+            if !matches!(entry.kind, TrafficKind::Ftp(_)) || !stays {
                 continue;
             }
             let slots = self.endpoints.slots_of(class as u16);

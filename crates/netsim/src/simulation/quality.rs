@@ -6,7 +6,7 @@ use crate::measure::probe::Probe;
 use run::Playback;
 use run::quality::{self, KEPT, NEEDS};
 use run::results::FlowMetrics;
-use scenario::model::{Kind, Udp};
+use scenario::model::{TrafficKind, Udp};
 use std::iter::Sum;
 
 /// What became of segments and datagrams in the window: those of pings count once they are answered.
@@ -37,8 +37,8 @@ impl Sum for Fates {
     }
 }
 
-const fn is_ping(kind: &Kind) -> bool {
-    matches!(kind, Kind::Udp(Udp::Ping(_), _))
+const fn is_ping(kind: &TrafficKind) -> bool {
+    matches!(kind, TrafficKind::Udp(Udp::Ping(_), _))
 }
 
 impl<P: Probe> Simulation<P> {
@@ -51,7 +51,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The classes whose flows are of a kind.
-    fn classes_of(&self, is: impl Fn(&Kind) -> bool) -> Vec<usize> {
+    fn classes_of(&self, is: impl Fn(&TrafficKind) -> bool) -> Vec<usize> {
         let entries = self.scenario.traffic.iter().enumerate().filter(|(_, entry)| entry.count > 0);
         entries.filter(|(_, entry)| is(&entry.kind)).map(|(class, _)| class).collect()
     }
@@ -71,7 +71,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     pub(super) fn responsiveness(&self) -> Option<f64> {
-        let loads = self.classes_of(|kind| matches!(kind, Kind::Ftp(_) | Kind::Transfer(..)));
+        let loads = self.classes_of(|kind| matches!(kind, TrafficKind::Ftp(_) | TrafficKind::Transfer(..)));
         let probe = self.slowest(&self.classes_of(is_ping))?;
         Some(quality::responsiveness(probe, self.slowest(&loads)?))
     }
@@ -107,7 +107,7 @@ impl<P: Probe> Simulation<P> {
 
     /// The mean opinion score of the calls of a class, if these are its flows.
     pub(super) fn mean_opinion_score(&self, class: usize, flows: &FlowMetrics) -> Option<f64> {
-        let Kind::Udp(Udp::Frames { voice: Some(codec), interval, .. }, _) =
+        let TrafficKind::Udp(Udp::Frames { voice: Some(codec), interval, .. }, _) =
             &self.scenario.traffic[class].kind
         else {
             return None;

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use aqm::Bytes;
     use scenario::Distribution;
-    use scenario::model::{Dscp, Kind, Tcp};
+    use scenario::model::{Dscp, Tcp, TrafficKind};
 
     fn arrivals(extent: Extent, seed: u64) -> Arrivals {
         let law = Short { interarrival: Distribution::Exponential(Span::ms(100)), extent };
@@ -95,7 +95,7 @@ mod tests {
             begin: Span::ZERO,
             start: Distribution::Fixed(Span::ZERO),
             stop: Some(Span::s(1)),
-            kind: Kind::Short(Tcp::default(), law.clone()),
+            kind: TrafficKind::Short(Tcp::default(), law.clone()),
         };
         Arrivals::new(&entry, &law, seed)
     }

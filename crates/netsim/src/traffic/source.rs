@@ -143,14 +143,14 @@ fn first(pattern: &mut Pattern, at: Time, stop: Time) -> Time {
 mod tests {
     use super::*;
     use scenario::Document;
-    use scenario::model::Kind;
+    use scenario::model::TrafficKind;
 
     /// The packets that a flow with these keys sends within `seconds`: when in ns, and how large.
     fn sent(keys: &str, seconds: u64) -> (Vec<(u64, u16)>, f64) {
         let text = format!("duration = \"{seconds} s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n{keys}");
         let scenario = Document::parse(&text, "test").unwrap().check().unwrap();
         let entry = &scenario.traffic[0];
-        let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
+        let TrafficKind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
         let (start, end) = (Time::ZERO + entry.begin, Time::ZERO + Span::s(seconds));
         let mut watch = Watch::default();
         let setting = Setting { class: 0, forward: 0, reverse: 0, ecn: *ecn, start, end };
@@ -270,7 +270,7 @@ mod tests {
         let source_of = |keys: &str| {
             let text = format!("duration = \"1000 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n{keys}");
             let entry = Document::parse(&text, "test").unwrap().check().unwrap().traffic.remove(0);
-            let Kind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
+            let TrafficKind::Udp(udp, ecn) = &entry.kind else { panic!("no UDP") };
             let end = Time::ZERO + Span::s(1000);
             let setting = Setting { class: 0, forward: 0, reverse: 0, ecn: *ecn, start: Time::ZERO, end };
             let source = Source::new(setting, &entry, udp, 0, 1, &mut Watch::default());

@@ -8,7 +8,7 @@
 use super::Broken;
 use super::plain::Object;
 use super::views::{delay, flow, lent, next};
-use aqm::foreign::Instance;
+use aqm::user_defined::Instance;
 use aqm::{Backlog, Packet as Seen, Port, Rate, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
 use std::ffi::c_void;

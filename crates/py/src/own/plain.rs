@@ -2,7 +2,7 @@
 
 use super::views::{Draws, Packet, Queue};
 use super::{or_raise, python, raise, with_traceback};
-use aqm::foreign::{Instance, Law};
+use aqm::user_defined::{Instance, Law};
 use aqm::{Backlog, Packet as Seen, Port, Rate, Signal, Span, Time, Uniform, Verdict};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};

@@ -1,7 +1,7 @@
 //! Buffers that are stated as a time or in bandwidth-delay products, in bytes.
 
 use crate::model::route::Routes;
-use crate::model::{Buffer, Kind, Scenario};
+use crate::model::{Buffer, Scenario, TrafficKind};
 use aqm::unit::Limit;
 
 /// What the file says about the buffer of a link.
@@ -46,7 +46,7 @@ fn round_trips(scenario: &Scenario) -> Vec<f64> {
     {
         // An arrival process assigns its flows to all pairs in turn.
         let flows = match traffic.kind {
-            Kind::Short(..) if traffic.count > 0 => usize::MAX,
+            TrafficKind::Short(..) if traffic.count > 0 => usize::MAX,
             _ => traffic.count as usize,
         };
         let (from, to) = (traffic.from.len(), traffic.to.len());

@@ -2,7 +2,7 @@
 
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
-use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Kind, Scenario, Tcp, Udp};
+use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Scenario, Tcp, TrafficKind, Udp};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
@@ -323,19 +323,19 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let name = &traffic.name;
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
-        Kind::Udp(
+        TrafficKind::Udp(
             Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
             _,
         ) => {
             format!("traffic.{name}.rate ({rate}) or {count}")
         }
-        Kind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
-        Kind::Short(_, short) => match tables.traffic[estimate.heaviest].table.arrival_rate {
+        TrafficKind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
+        TrafficKind::Short(_, short) => match tables.traffic[estimate.heaviest].table.arrival_rate {
             Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
             None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
         },
-        Kind::Web(..) | Kind::Udp(..) => count,
-        Kind::Ftp(_) => {
+        TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
+        TrafficKind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {
                 true => format!("link.{cable}."),

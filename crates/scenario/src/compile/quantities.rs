@@ -6,7 +6,7 @@ use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
 use crate::tables::{Dumbbell, LinkTable, Recorded, TrafficTable};
 use aqm::aqm::AnyParams;
-use aqm::params::{Field as _, Kind, Params as _, Spec, Value};
+use aqm::params::{Field as _, ParamKind, Params as _, Spec, Value};
 use aqm::unit::in_base_unit;
 
 /// What may be in a table: its parameters, and the values that an algorithm has without what the table says.
@@ -30,7 +30,7 @@ impl Scope {
     fn unit(&self, key: &str) -> Option<&'static str> {
         let spec = self.named(key)?;
         let is_one = || in_base_unit(&format!("1 {}", spec.unit)).is_some();
-        (matches!(spec.kind, Kind::Quantity(_)) && is_one()).then_some(spec.unit)
+        (matches!(spec.kind, ParamKind::Quantity(_)) && is_one()).then_some(spec.unit)
     }
 }
 
@@ -82,7 +82,7 @@ impl Document {
             _ if LOSSES.contains(&key) => Gilbert::specs(),
             _ if RECORDED.contains(&key) => Recorded::specs(),
             _ => match scope.named(key)?.kind {
-                Kind::Table(nested) => (nested.specs)(),
+                ParamKind::Table(nested) => (nested.specs)(),
                 _ => return None,
             },
         };
@@ -93,7 +93,7 @@ impl Document {
     fn algorithm_of(&self, table: &Table) -> Option<AnyParams> {
         let name = table.get("name")?;
         match self.reference(name) {
-            Some(reference) => AnyParams::foreign(&reference, table.text("source")).ok(),
+            Some(reference) => AnyParams::user_defined(&reference, table.text("source")).ok(),
             None => AnyParams::of(name.text()?),
         }
     }
@@ -207,7 +207,11 @@ mod tests {
                 };
                 let Some(base) = document.base_unit(&path) else {
                     let counts = spec.unit.is_empty() || spec.unit == "packets or bytes";
-                    assert!(!matches!(spec.kind, Kind::Quantity(_)) || counts, "{path} has {}", spec.unit);
+                    assert!(
+                        !matches!(spec.kind, ParamKind::Quantity(_)) || counts,
+                        "{path} has {}",
+                        spec.unit
+                    );
                     continue;
                 };
                 assert_eq!(base, spec.unit, "{path}");

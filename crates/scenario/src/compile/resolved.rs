@@ -61,7 +61,7 @@ fn loss(loss: &Loss) -> Json {
 fn traffic(entry: &TrafficEntry) -> Json {
     let mut map = parameters(&entry.table);
     let mut tcp = parameters(&entry.tcp);
-    tcp.retain(|key, _| entry.tcp.foreign(key).is_none());
+    tcp.retain(|key, _| entry.tcp.inapplicable(key).is_none());
     map.insert("tcp".to_owned(), Json::Object(tcp));
     map.retain(|key, _| has(entry.table.kind, key));
     Json::Object(map)

@@ -1,6 +1,6 @@
 //! The size of a buffer as a file says it.
 
-use aqm::params::{Field, Kind, Range, Value};
+use aqm::params::{Field, ParamKind, Range, Value};
 use aqm::unit::{Limit, Quantity as _, Span, in_base_unit};
 use std::fmt;
 
@@ -16,7 +16,7 @@ pub enum Buffer {
 }
 
 impl Field for Buffer {
-    const KIND: Kind = Kind::Quantity("\"200 packets\", \"100 kB\", \"100 ms\" or \"2 BDP\"");
+    const KIND: ParamKind = ParamKind::Quantity("\"200 packets\", \"100 kB\", \"100 ms\" or \"2 BDP\"");
     const UNITS: &'static str =
         "packets; B, kB, MB, GB, KiB, MiB, GiB; s, ms, us, ns, min, h at the link's rate; BDP";
 

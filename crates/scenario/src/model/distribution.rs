@@ -1,6 +1,6 @@
 //! The distribution of a random quantity, of which a constant is the simplest case.
 
-use aqm::params::{Field, Kind, Range, Value};
+use aqm::params::{Field, ParamKind, Range, Value};
 use aqm::unit::{Bytes, Quantity, Span};
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -116,7 +116,7 @@ fn arguments<'a>(text: &'a str, name: &str) -> Option<Vec<&'a str>> {
 }
 
 impl<T: Drawn> Field for Distribution<T> {
-    const KIND: Kind = Kind::Quantity(T::FORMS);
+    const KIND: ParamKind = ParamKind::Quantity(T::FORMS);
     const UNITS: &'static str = <T as Quantity>::UNITS;
 
     fn read(value: &Value) -> Option<Self> {

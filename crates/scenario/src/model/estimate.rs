@@ -5,7 +5,7 @@ use super::distribution::Distribution;
 use super::link::Link;
 use super::route::Routes;
 use super::tcp::Tcp;
-use super::traffic::{Extent, Kind, Short, Traffic, Web};
+use super::traffic::{Extent, Short, Traffic, TrafficKind, Web};
 use aqm::unit::{Bytes, Span};
 
 /// Most flows sampled of one entry, and of all entries; each stands for its share of the others.
@@ -76,8 +76,11 @@ fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
 /// The rate of one flow if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
     match &traffic.kind {
-        Kind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
-        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => {
+        TrafficKind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
+        TrafficKind::Ftp(tcp)
+        | TrafficKind::Transfer(tcp, _)
+        | TrafficKind::Short(tcp, _)
+        | TrafficKind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
             let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
             let round: f64 =
@@ -90,14 +93,14 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f
 }
 
 /// The connections that one flow of an entry has open at a time.
-fn together(kind: &Kind) -> f64 {
+fn together(kind: &TrafficKind) -> f64 {
     match kind {
-        Kind::Short(_, Short { interarrival, extent: Extent::Lifetime(lifetime) }) => {
+        TrafficKind::Short(_, Short { interarrival, extent: Extent::Lifetime(lifetime) }) => {
             1.0 + lifetime.mean() / interarrival.mean().max(1e-9)
         }
         // As many as the offered load requires.
-        Kind::Short(..) => f64::INFINITY,
-        Kind::Web(_, web) => f64::from(web.connections),
+        TrafficKind::Short(..) => f64::INFINITY,
+        TrafficKind::Web(_, web) => f64::from(web.connections),
         _ => 1.0,
     }
 }
@@ -113,17 +116,17 @@ fn segments(traffic: &Traffic, size: &Distribution<Bytes>) -> f64 {
 pub fn offered(traffic: &Traffic) -> f64 {
     let bits = 8.0 * traffic.packet_size.0 as f64;
     match &traffic.kind {
-        Kind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {
+        TrafficKind::Short(_, Short { interarrival, extent: Extent::Size(size) }) => {
             segments(traffic, size) * bits / interarrival.mean().max(1e-9)
         }
         // The best version, with its headers.
-        Kind::Web(_, Web { video: Some(video), .. }) => {
+        TrafficKind::Web(_, Web { video: Some(video), .. }) => {
             let best = video.bitrates.len() - 1;
             (segments(traffic, &Distribution::Fixed(Bytes(video.size(best)))) + 1.0) * bits
                 / video.chunk.secs()
         }
         // A page is fetched at most once per think time; an object also takes a request.
-        Kind::Web(_, web) => {
+        TrafficKind::Web(_, web) => {
             f64::from(web.objects) * (segments(traffic, &web.size) + 1.0) * bits / web.think.mean()
         }
         _ => f64::INFINITY,
@@ -139,14 +142,14 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
-        Kind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
-        Kind::Ftp(tcp) => full * part * acks(tcp),
-        Kind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
+        TrafficKind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
+        TrafficKind::Ftp(tcp) => full * part * acks(tcp),
+        TrafficKind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
         // A short flow sends something, however small its share of the link.
-        Kind::Short(tcp, short) => {
+        TrafficKind::Short(tcp, short) => {
             (full * part).max(seconds / short.interarrival.mean().max(1e-9)) * acks(tcp)
         }
-        Kind::Web(tcp, _) => full * part * acks(tcp),
+        TrafficKind::Web(tcp, _) => full * part * acks(tcp),
     };
     packets * share.flows * share.path.len() as f64
 }

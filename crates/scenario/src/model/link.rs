@@ -5,7 +5,7 @@ use super::distribution::Distribution;
 use aqm::Port;
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
-use aqm::params::{Field, Kind, Range, Value};
+use aqm::params::{Field, ParamKind, Range, Value};
 use aqm::unit::{Bytes, Limit, Quantity, Rate, Span};
 use aqm::{choice, params};
 use std::fmt;
@@ -103,7 +103,7 @@ params! {
 pub(crate) const RATES: Range = Range::new(1e3, 1e11);
 
 impl Field for Change {
-    const KIND: Kind = Kind::Quantity("\"20 s: 10 Mbit/s\"");
+    const KIND: ParamKind = ParamKind::Quantity("\"20 s: 10 Mbit/s\"");
     const UNITS: &'static str = <Rate as Quantity>::UNITS;
 
     fn read(value: &Value) -> Option<Self> {

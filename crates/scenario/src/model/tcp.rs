@@ -373,7 +373,7 @@ pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and sm
 
 impl Tcp {
     /// If the parameter `name` applies only to other TCPs: which, and the value of this one.
-    pub(crate) fn foreign(&self, name: &str) -> Option<(&'static str, String, String)> {
+    pub(crate) fn inapplicable(&self, name: &str) -> Option<(&'static str, String, String)> {
         if let Some(control) = Congestion::ALL.iter().find(|control| control.parameters().contains(&name)) {
             let other = *control != self.congestion;
             return other

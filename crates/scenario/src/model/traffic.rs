@@ -34,12 +34,12 @@ pub struct Traffic {
     /// When the application stops producing; unacknowledged data is still delivered.
     pub stop: Option<Span>,
     /// The kind of its flows.
-    pub kind: Kind,
+    pub kind: TrafficKind,
 }
 
 /// The kind of a flow.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Kind {
+pub enum TrafficKind {
     /// TCP that always has data to send.
     Ftp(Tcp),
     /// TCP with this payload to send.
@@ -246,9 +246,9 @@ impl Traffic {
         use Udp::{Cbr, Fgn, OnOff, Poisson, Trace};
         matches!(
             self.kind,
-            Kind::Ftp(_)
-                | Kind::Transfer(..)
-                | Kind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_), _)
+            TrafficKind::Ftp(_)
+                | TrafficKind::Transfer(..)
+                | TrafficKind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_), _)
         )
     }
 
@@ -262,8 +262,11 @@ impl Traffic {
     #[must_use]
     pub const fn header(&self) -> u64 {
         match &self.kind {
-            Kind::Ftp(tcp) | Kind::Transfer(tcp, _) | Kind::Short(tcp, _) | Kind::Web(tcp, _) => tcp.header.0,
-            Kind::Udp(..) => UDP_HEADER as u64,
+            TrafficKind::Ftp(tcp)
+            | TrafficKind::Transfer(tcp, _)
+            | TrafficKind::Short(tcp, _)
+            | TrafficKind::Web(tcp, _) => tcp.header.0,
+            TrafficKind::Udp(..) => UDP_HEADER as u64,
         }
     }
 }

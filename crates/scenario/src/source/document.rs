@@ -5,8 +5,8 @@ use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
 use aqm::aqm::AnyParams;
-use aqm::foreign;
 use aqm::params::Value;
+use aqm::user_defined;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{self, PathBuf};
 use std::sync::Arc;
@@ -215,9 +215,9 @@ impl Document {
         path::absolute(&found).unwrap_or(found)
     }
 
-    /// The full form of the reference to a foreign algorithm, if `name` is one.
+    /// The full form of the reference to a user-defined algorithm, if `name` is one.
     pub(crate) fn reference(&self, name: &Node) -> Option<String> {
-        let (file, class) = foreign::parts(name.text()?)?;
+        let (file, class) = user_defined::parts(name.text()?)?;
         let colon = if class.is_empty() { "" } else { ":" };
         Some(format!("{}{colon}{class}", self.file(file, &name.origin).display()))
     }
@@ -244,7 +244,7 @@ impl Document {
         self.to_toml_with(&BTreeMap::new())
     }
 
-    /// As [`Document::to_toml`]; `sources` has the digests of foreign algorithms that were read earlier, by reference.
+    /// As [`Document::to_toml`]; `sources` has the digests of user-defined algorithms that were read earlier, by reference.
     #[must_use]
     pub fn to_toml_with(&self, sources: &BTreeMap<&str, &str>) -> String {
         let mut root = self.root.clone();
@@ -272,7 +272,7 @@ impl Document {
         }
     }
 
-    /// Sets the references of a table's foreign algorithms to their full forms, with the digests of their sources.
+    /// Sets the references of a table's user-defined algorithms to their full forms, with the digests of their sources.
     /// Returns whether it has any.
     fn complete_algorithms(&self, table: &mut Table, sources: &BTreeMap<&str, &str>) -> bool {
         let mut any = false;
@@ -280,21 +280,21 @@ impl Document {
         for key in keys.iter().filter(|key| name_key(key, "") == Some("name")) {
             let Some(node) = table.get_mut(key) else { continue };
             let Some(mut inside) = node.expanded(key) else { continue };
-            let mut is_foreign = self.complete_algorithms(&mut inside, sources);
+            let mut is_user_defined = self.complete_algorithms(&mut inside, sources);
             if let Some(name) = inside.get_mut("name")
                 && let Some(reference) = self.reference(name)
             {
-                is_foreign = true;
+                is_user_defined = true;
                 let origin = name.origin.clone();
                 name.data = Data::Value(Value::Text(reference.clone()));
                 let read = sources.get(&*reference).map(|source| (*source).to_owned());
                 let said = inside.text("source").map(str::to_owned).or(read);
-                if let Ok(params) = AnyParams::foreign(&reference, said.as_deref()) {
+                if let Ok(params) = AnyParams::user_defined(&reference, said.as_deref()) {
                     let source = params.source().unwrap_or_default().to_owned();
                     inside.insert("source", Node::new(origin, Data::Value(Value::Text(source))));
                 }
             }
-            if is_foreign {
+            if is_user_defined {
                 node.data = Data::Table(inside);
                 any = true;
             }

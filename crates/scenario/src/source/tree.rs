@@ -3,8 +3,8 @@
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
 use crate::source::mistaken;
-use aqm::foreign;
 use aqm::params::Value;
+use aqm::user_defined;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use toml::de::{DeInteger, DeTable, DeValue};
@@ -357,7 +357,7 @@ pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, 
 /// # Errors
 /// If a value is too deeply nested.
 pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Result<Option<Table>, Problem> {
-    let reference = foreign::split(text).filter(|_| head == "name");
+    let reference = user_defined::split(text).filter(|_| head == "name");
     let (name, settings) = reference.or_else(|| text.split_once(':')).unwrap_or((text, ""));
     let mut table = Table::default();
     if name.trim().is_empty() {

@@ -5,7 +5,7 @@ use crate::model::{Flavour, TCP_PRESETS, Tcp};
 use crate::reader::Reader;
 use crate::source::error::instead;
 use crate::source::tree::{Node, Table};
-use aqm::params::{Field as _, Kind, Params as _, Spec, Value};
+use aqm::params::{Field as _, ParamKind, Params as _, Spec, Value};
 
 impl Reader<'_> {
     /// The TCP in `node`, and its preset if one is named.
@@ -16,7 +16,7 @@ impl Reader<'_> {
         if let (Some(_), Some(name)) = (node.text(), table.text("flavour"))
             && tcp.set("flavour", &Value::Text(name.to_owned())).is_err()
         {
-            let Kind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
+            let ParamKind::Choice(flavours) = Flavour::KIND else { unreachable!("flavours are names") };
             let hint = instead(name, flavours.iter().copied().chain(presets));
             self.refuse(path, node.shown(), format!("no such TCP; {hint}"));
             return (tcp, None);
@@ -49,7 +49,7 @@ impl Reader<'_> {
         for (key, node) in table.iter() {
             let named = |spec: &&Spec| spec.name == key || spec.aliases.contains(&key);
             let Some((what, others, own)) =
-                Tcp::specs().iter().find(named).and_then(|spec| tcp.foreign(spec.name))
+                Tcp::specs().iter().find(named).and_then(|spec| tcp.inapplicable(spec.name))
             else {
                 continue;
             };

@@ -4,7 +4,7 @@ use super::link::DELAYS;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Kind, Short, Tcp, Udp, Video, Web,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, TrafficKind, Udp, Video, Web,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -145,16 +145,16 @@ params! {
         /// Duration of each rate of `fgn`; at most 4194304 fit in a run.
         step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
         /// The recording that `trace` replays: CSV with columns `time` (s, or dates) and `size` (bytes of the IP
-        /// packet), pcap or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is sent at the
-        /// start.
+        /// packet), pcap or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is
+        /// sent at the start.
         file: Option<String> = None, "";
         /// The source of the packets of a capture that `trace` replays: an address, or a network such as `10.0.0.0/8`. A
         /// capture has the packets of both directions, which a trace sends in one; auto keeps all.
         src: Option<String> = None, "";
         /// Their destination, likewise.
         dst: Option<String> = None, "";
-        /// Frames per second of `voip` and `video`, ticks of `game`; auto is that of the codec for voip (50, of `g723.1` 33.3), 30 for
-        /// video and game.
+        /// Frames per second of `voip` and `video`, ticks of `game`; auto is that of the codec for voip (50, of `g723.1`
+        /// 33.3), 30 for video and game.
         frame_rate: Option<Frequency> = None, "/s", Range::new(0.1, 1e5);
         /// The codec of `voip`, on which `packet_size`, `frame_rate` and `mos` depend. It sends all the time.
         codec: Codec = Codec::G711, "";
@@ -239,20 +239,20 @@ impl TrafficEntry {
     }
 
     /// The model of its flows.
-    pub(crate) fn kind(&self) -> Kind {
+    pub(crate) fn kind(&self) -> TrafficKind {
         let (table, tcp) = (&self.table, || self.tcp.clone());
         let interval = period(table.frame_rate.unwrap_or(VIDEO_FRAMES));
         let size = table.size.unwrap_or(WEB_OBJECT);
-        let udp = |udp| Kind::Udp(udp, table.ecn);
+        let udp = |udp| TrafficKind::Udp(udp, table.ecn);
         match table.kind {
-            KindName::Ftp => Kind::Ftp(tcp()),
+            KindName::Ftp => TrafficKind::Ftp(tcp()),
             // Without a size, it ends at its stop, as a greedy flow does.
             KindName::Transfer => {
-                table.size.map_or_else(|| Kind::Ftp(tcp()), |size| Kind::Transfer(tcp(), size))
+                table.size.map_or_else(|| TrafficKind::Ftp(tcp()), |size| TrafficKind::Transfer(tcp(), size))
             }
             KindName::Short => {
                 let poisson = Distribution::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));
-                Kind::Short(
+                TrafficKind::Short(
                     tcp(),
                     Short {
                         interarrival: table.interarrival.unwrap_or(poisson),
@@ -260,7 +260,7 @@ impl TrafficEntry {
                     },
                 )
             }
-            KindName::Web => Kind::Web(
+            KindName::Web => TrafficKind::Web(
                 tcp(),
                 Web {
                     connections: table.connections,
@@ -271,7 +271,7 @@ impl TrafficEntry {
                     video: None,
                 },
             ),
-            KindName::Dash => Kind::Web(tcp(), self.video()),
+            KindName::Dash => TrafficKind::Web(tcp(), self.video()),
             KindName::Cbr => udp(Udp::Cbr(table.rate)),
             KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
             KindName::Poisson => udp(Udp::Poisson(table.rate)),

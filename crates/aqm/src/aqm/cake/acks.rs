@@ -17,7 +17,7 @@ crate::choice! {
 
 /// A packet that waits.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub(super) struct WaitingAck {
     pub(super) flow: u64,
     pub(super) size: u32,
     /// Itself, if it is a pure ACK.
@@ -25,7 +25,7 @@ pub(super) struct Waiting {
 }
 
 /// What waits in a queue.
-pub(super) type Line = VecDeque<Waiting>;
+pub(super) type Line = VecDeque<WaitingAck>;
 
 /// The flags ECE and CWR; a third, which Accurate ECN has, is reserved for the filter.
 const FLAGS: u8 = 3;
@@ -109,7 +109,7 @@ mod tests {
     }
 
     fn dropped(acks: &[Option<Ack>], filter: Filter) -> Option<usize> {
-        superfluous(&acks.iter().map(|ack| Waiting { flow: 7, size: 52, ack: *ack }).collect(), filter)
+        superfluous(&acks.iter().map(|ack| WaitingAck { flow: 7, size: 52, ack: *ack }).collect(), filter)
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn another_flow_and_another_echo_interrupt() {
         let other =
-            [(7, 1), (8, 2), (7, 3)].map(|(flow, next)| Waiting { flow, size: 52, ack: ack(next, &[]) });
+            [(7, 1), (8, 2), (7, 3)].map(|(flow, next)| WaitingAck { flow, size: 52, ack: ack(next, &[]) });
         assert_eq!(superfluous(&other.into_iter().collect(), Filter::On), None);
         let echo = ack(2, &[]).map(|ack| Ack { ecn: 1, ..ack });
         assert_eq!(dropped(&[ack(1, &[]), echo, ack(3, &[])], Filter::On), None);

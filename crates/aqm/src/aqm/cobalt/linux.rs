@@ -32,7 +32,7 @@ impl Times {
 #[derive(Clone, Copy, Default, Debug)]
 pub(in crate::aqm) struct Cobalt {
     count: u32,
-    /// 1/sqrt(count); 0 before the first, so that a queue's first excursion is struck at its next packet.
+    /// 1/sqrt(count); 0 before the first, so that a queue's first excursion is signalled at its next packet.
     root: u32,
     drop_next: Time,
     moved: Option<Time>,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_excursion_is_struck_at_its_next_packet() {
+    fn the_first_excursion_is_signalled_at_its_next_packet() {
         let mut cobalt = Cobalt::default();
         assert_eq!(leaves(&mut cobalt, 10_000, 6, false), Verdict::Pass);
         assert_eq!(leaves(&mut cobalt, 10_800, 6, false), Verdict::Drop);

@@ -5,9 +5,14 @@ use crate::contract::{Backlog, Packet, Uniform, Verdict};
 use crate::unit::Time;
 
 impl Pie {
-    /// Whether a packet of this size is struck once the allowance is spent (`pie_drop_early`).
+    /// Whether a packet of this size is marked or dropped once the allowance is spent (`pie_drop_early`).
     #[inline]
-    pub(super) fn strikes_in_linux<R: Uniform>(&mut self, size: u32, queue: &Backlog, rng: &mut R) -> bool {
+    pub(super) fn marks_or_drops_in_linux<R: Uniform>(
+        &mut self,
+        size: u32,
+        queue: &Backlog,
+        rng: &mut R,
+    ) -> bool {
         // In Linux, each departure updates the delay that is checked here; the update of p only copies it.
         let delay = if self.params.delay == Delay::Timestamps { self.sojourn } else { self.delay };
         if self.is_short(delay) && self.p < 0.2 || (queue.bytes as f64) < 2.0 * self.mean {
@@ -18,8 +23,8 @@ impl Pie {
         self.falls_due(p, rng)
     }
 
-    /// The verdict on a struck packet (`pie_qdisc_enqueue`). A mark does not reset a sum that has reached its upper
-    /// bound, so that the next packets are marked as well.
+    /// The verdict on a packet to be marked or dropped (`pie_qdisc_enqueue`). A mark does not reset a sum that has reached
+    /// its upper bound, so that the next packets are marked as well.
     pub(super) fn signal_in_linux(&mut self, packet: &Packet) -> Verdict {
         let verdict = Verdict::signal(self.params.ecn && packet.ect && self.p <= self.params.mark_ecnth);
         if verdict == Verdict::Drop || self.sum < super::SUM_HIGH {

@@ -13,8 +13,8 @@ const TICKS: f64 = 1e9 / 64.0;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::aqm) enum Action {
     Pass,
-    /// A random strike between the thresholds.
-    Strike,
+    /// A random mark or drop between the thresholds.
+    Signal,
     /// The average is at or above max_th.
     Beyond,
 }
@@ -115,7 +115,7 @@ impl Kernel {
         [self.min, self.max].map(|threshold| (threshold >> self.wlog) as f64)
     }
 
-    /// The action at the present average; one random number is drawn per gap between strikes.
+    /// The action at the present average; one random number is drawn per gap between marks or drops.
     pub(in crate::aqm) fn action<R: Uniform>(&mut self, rng: &mut R) -> Action {
         let above = |threshold| self.avg > threshold || self.avg == threshold && !self.on_threshold_is_below;
         if !above(self.min) || above(self.max) {
@@ -124,8 +124,8 @@ impl Kernel {
             return if beyond { Action::Beyond } else { Action::Pass };
         }
         self.count += 1;
-        let strikes = self.count > 0 && ((self.avg - self.min) >> self.wlog) * self.count as u64 >= self.draw;
-        if strikes {
+        let due = self.count > 0 && ((self.avg - self.min) >> self.wlog) * self.count as u64 >= self.draw;
+        if due {
             self.count = 0;
         }
         if self.count == 0 {
@@ -133,7 +133,7 @@ impl Kernel {
             let step = (u64::from(self.max_p) / self.delta).max(1);
             self.draw = (rng.uniform() * ONE) as u64 / step;
         }
-        if strikes { Action::Strike } else { Action::Pass }
+        if due { Action::Signal } else { Action::Pass }
     }
 
     /// Moves max_p if the average is outside the middle fifth (`red_adaptative_algo`): up by `alpha` or a quarter

@@ -159,10 +159,10 @@ fn in_linux_p_m_has_16_bits() {
     for _ in 0..3 {
         arrives(&mut sfb, 0, 7, 0.5);
     }
-    // 0.0005 is 33 of 65535; a draw below 66 strikes.
+    // 0.0005 is 33 of 65535; a draw below 66 marks.
     sfb.signals(|_, p| assert_close(p, 66.0 / 65_535.0));
-    let strikes = |u| arrives(&mut sfb.clone(), 0, 7, u);
-    assert_eq!([98.9 / 65_536.0, 99.0 / 65_536.0].map(strikes), [Verdict::Mark, Verdict::Pass]);
+    let verdict = |u| arrives(&mut sfb.clone(), 0, 7, u);
+    assert_eq!([98.9 / 65_536.0, 99.0 / 65_536.0].map(verdict), [Verdict::Mark, Verdict::Pass]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::engine::order::Key;
 use aqm::unit::Span;
 use scenario::Scenario;
-use scenario::model::{self, Kind};
+use scenario::model::{self, TrafficKind};
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
 #[derive(Clone, Copy, Debug)]
@@ -107,10 +107,10 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
 }
 
 /// Whether an arrival affects only its own flow's counters and acknowledgements, and waits for no timer.
-fn is_answered_at_once(kind: &Kind) -> bool {
+fn is_answered_at_once(kind: &TrafficKind) -> bool {
     match kind {
-        Kind::Ftp(tcp) | Kind::Transfer(tcp, _) => !tcp.delayed_ack,
-        Kind::Udp(..) => true,
-        Kind::Short(..) | Kind::Web(..) => false,
+        TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => !tcp.delayed_ack,
+        TrafficKind::Udp(..) => true,
+        TrafficKind::Short(..) | TrafficKind::Web(..) => false,
     }
 }

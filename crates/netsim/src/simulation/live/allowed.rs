@@ -1,7 +1,7 @@
 //! The changes that a live run can follow.
 
 use scenario::Scenario;
-use scenario::model::{Change, Clock, Extent, Kind, Link, Traffic, Udp, Video, Web};
+use scenario::model::{Change, Clock, Extent, Link, Traffic, TrafficKind, Udp, Video, Web};
 
 /// The schedule of the rates of each link.
 pub(in crate::simulation) fn schedules(scenario: &Scenario) -> Vec<Vec<Change>> {
@@ -79,20 +79,20 @@ fn fixed_key(a: &Traffic, b: &Traffic) -> Option<&'static str> {
     first(&keys).or_else(|| fixed_key_of_kind(&a.kind, &b.kind))
 }
 
-fn fixed_key_of_kind(a: &Kind, b: &Kind) -> Option<&'static str> {
+fn fixed_key_of_kind(a: &TrafficKind, b: &TrafficKind) -> Option<&'static str> {
     match (a, b) {
-        (Kind::Ftp(a), Kind::Ftp(b)) => first(&[("tcp", a != b)]),
-        (Kind::Transfer(a, size), Kind::Transfer(b, other)) => {
+        (TrafficKind::Ftp(a), TrafficKind::Ftp(b)) => first(&[("tcp", a != b)]),
+        (TrafficKind::Transfer(a, size), TrafficKind::Transfer(b, other)) => {
             first(&[("tcp", a != b), ("size", size != other)])
         }
-        (Kind::Short(a, of_a), Kind::Short(b, of_b)) => {
+        (TrafficKind::Short(a, of_a), TrafficKind::Short(b, of_b)) => {
             let extent = match of_a.extent {
                 Extent::Lifetime(_) => "lifetime",
                 Extent::Size(_) => "size",
             };
             first(&[("tcp", a != b), (extent, of_a.extent != of_b.extent)])
         }
-        (Kind::Web(a, of_a), Kind::Web(b, of_b)) => first(&[
+        (TrafficKind::Web(a, of_a), TrafficKind::Web(b, of_b)) => first(&[
             ("kind", of_a.video.is_some() != of_b.video.is_some()),
             ("tcp", a != b),
             ("connections", of_a.connections != of_b.connections),
@@ -104,7 +104,7 @@ fn fixed_key_of_kind(a: &Kind, b: &Kind) -> Option<&'static str> {
             ("playback_buffer", video(of_a, |video| &video.buffer) != video(of_b, |video| &video.buffer)),
             ("size", of_a.size != of_b.size),
         ]),
-        (Kind::Udp(a, ecn), Kind::Udp(b, other)) => {
+        (TrafficKind::Udp(a, ecn), TrafficKind::Udp(b, other)) => {
             first(&[("kind", !are_of_one_kind(a, b)), ("ecn", ecn != other)])
                 .or_else(|| fixed_key_of_udp(a, b))
         }

@@ -13,7 +13,7 @@ use crate::traffic::source::{Setting, Source};
 use crate::traffic::stretched;
 use aqm::unit::{Bytes, Time};
 use scenario::Distribution;
-use scenario::model::{Ecn, Kind, Traffic, Udp, Web};
+use scenario::model::{Ecn, Traffic, TrafficKind, Udp, Web};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -44,7 +44,7 @@ impl<P: Probe> Simulation<P> {
 
     /// Opens the paths of the flows that are added; those of `short` flows are open.
     fn open_paths(&mut self, traffic: &[Traffic]) {
-        let persistent = traffic.iter().filter(|entry| !matches!(entry.kind, Kind::Short(..)));
+        let persistent = traffic.iter().filter(|entry| !matches!(entry.kind, TrafficKind::Short(..)));
         let ends = persistent.flat_map(|entry| {
             let (from, to) = (&entry.from, &entry.to);
             (0..entry.pairs().min(entry.count as usize))
@@ -74,10 +74,10 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The datagrams or the arrivals of a class follow another law.
-    fn follow_law(&mut self, class: u16, kind: &Kind) {
+    fn follow_law(&mut self, class: u16, kind: &TrafficKind) {
         let now = self.now();
         match kind {
-            Kind::Udp(udp, _) => {
+            TrafficKind::Udp(udp, _) => {
                 let sources = self.endpoints.sources_of(class);
                 let due = self.withdraw(&sources, Event::Datagram);
                 for i in sources {
@@ -88,7 +88,7 @@ impl<P: Probe> Simulation<P> {
                     }
                 }
             }
-            Kind::Short(_, law) => {
+            TrafficKind::Short(_, law) => {
                 let entry = self.short_entry(class);
                 let pending = self.withdraw_arrivals(entry);
                 let shorts = &mut self.endpoints.shorts[entry as usize];
@@ -100,7 +100,7 @@ impl<P: Probe> Simulation<P> {
                     self.network.events.push(next, event);
                 }
             }
-            Kind::Ftp(_) | Kind::Transfer(..) | Kind::Web(..) => {}
+            TrafficKind::Ftp(_) | TrafficKind::Transfer(..) | TrafficKind::Web(..) => {}
         }
     }
 
@@ -108,7 +108,7 @@ impl<P: Probe> Simulation<P> {
     fn take_away(&mut self, class: u16, numbers: Range<usize>) {
         let now = self.now();
         match self.scenario.traffic[usize::from(class)].kind {
-            Kind::Ftp(_) | Kind::Transfer(..) => {
+            TrafficKind::Ftp(_) | TrafficKind::Transfer(..) => {
                 let slots = &self.endpoints.slots_of(class)[numbers];
                 self.withdraw(slots, Event::Start);
                 for &slot in slots {
@@ -122,7 +122,7 @@ impl<P: Probe> Simulation<P> {
                     }
                 }
             }
-            Kind::Udp(..) => {
+            TrafficKind::Udp(..) => {
                 let sources = &self.endpoints.sources_of(class)[numbers];
                 self.withdraw(sources, Event::Datagram);
                 for &i in sources {
@@ -132,7 +132,7 @@ impl<P: Probe> Simulation<P> {
                     self.endpoints.sources[i as usize].rest(now);
                 }
             }
-            Kind::Web(..) => {
+            TrafficKind::Web(..) => {
                 let clients = &self.endpoints.clients_of(class)[numbers];
                 let waiting = self.withdraw(clients, Event::Session);
                 for &i in clients {
@@ -144,7 +144,7 @@ impl<P: Probe> Simulation<P> {
                     }
                 }
             }
-            Kind::Short(..) => {
+            TrafficKind::Short(..) => {
                 // They are all alike: those end whose next flows would come last.
                 let pending = self.withdraw_arrivals(self.short_entry(class));
                 let stay = pending.len().saturating_sub(numbers.len());
@@ -160,11 +160,11 @@ impl<P: Probe> Simulation<P> {
         let entry = self.scenario.traffic[usize::from(class)].clone();
         let from = self.now().max(Time::ZERO + entry.begin);
         match &entry.kind {
-            Kind::Ftp(_) => self.add_flows(class, &entry, None, numbers, from, rng),
-            Kind::Transfer(_, sizes) => self.add_flows(class, &entry, Some(sizes), numbers, from, rng),
-            Kind::Udp(udp, ecn) => self.add_sources(class, &entry, (udp, *ecn), numbers, from, rng),
-            Kind::Web(_, web) => self.add_clients(class, &entry, web, numbers, from, rng),
-            Kind::Short(..) => {
+            TrafficKind::Ftp(_) => self.add_flows(class, &entry, None, numbers, from, rng),
+            TrafficKind::Transfer(_, sizes) => self.add_flows(class, &entry, Some(sizes), numbers, from, rng),
+            TrafficKind::Udp(udp, ecn) => self.add_sources(class, &entry, (udp, *ecn), numbers, from, rng),
+            TrafficKind::Web(_, web) => self.add_clients(class, &entry, web, numbers, from, rng),
+            TrafficKind::Short(..) => {
                 let index = self.short_entry(class);
                 let shorts = &mut self.endpoints.shorts[index as usize];
                 for _ in numbers {

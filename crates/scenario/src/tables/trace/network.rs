@@ -48,7 +48,7 @@ pub(super) struct Choice {
     ends: Ends,
     kept: usize,
     /// Frames without an IP packet.
-    foreign: usize,
+    not_ip: usize,
     /// Packets of which too little was captured to know their addresses.
     unknown: usize,
     /// The packets between two addresses.
@@ -66,7 +66,7 @@ impl Choice {
     /// The length of the packet in a frame, if it is kept.
     pub(super) fn length(&mut self, packet: Option<IpPacket>) -> Option<u64> {
         let Some(packet) = packet else {
-            self.foreign += 1;
+            self.not_ip += 1;
             return None;
         };
         if self.ends.iter().any(Option::is_some) {
@@ -85,13 +85,13 @@ impl Choice {
 
     /// A remark on frames that were left out for another reason, or the reason why nothing was kept.
     pub(super) fn remark(self) -> Result<Option<String>, String> {
-        let Self { kept, foreign, unknown, pairs, .. } = self;
-        let all = kept + foreign + unknown + pairs.values().sum::<usize>();
+        let Self { kept, not_ip, unknown, pairs, .. } = self;
+        let all = kept + not_ip + unknown + pairs.values().sum::<usize>();
         if kept > 0 || all == 0 {
-            let frames = if foreign == 1 { "frame has" } else { "frames have" };
+            let frames = if not_ip == 1 { "frame has" } else { "frames have" };
             let mut left = Vec::new();
-            if foreign > 0 {
-                left.push(format!("{foreign} {frames} no IP packet, such as ARP"));
+            if not_ip > 0 {
+                left.push(format!("{not_ip} {frames} no IP packet, such as ARP"));
             }
             if unknown > 0 {
                 left.push(format!("too little of {unknown} packets was captured to know their addresses"));

@@ -1,12 +1,12 @@
 //! Algorithms that are written outside this crate, in Python for instance, and declared while the program runs.
 //!
-//! A foreign algorithm works on one queue. Its name is a reference to its source: the path of a file, a colon and the
+//! A user-defined algorithm works on one queue. Its name is a reference to its source: the path of a file, a colon and the
 //! name of a class. The host sets a [`Loader`], which reads the source and returns its
 //! [`Declaration`]; without one, no reference means anything. Declarations are never freed: there is one for each
 //! source, so parameters of two versions of a file are never confused.
 
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
-use crate::params::{Kind, ParamError, Range, Spec, Value, read_checked};
+use crate::params::{ParamError, ParamKind, Range, Spec, Value, read_checked};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 use std::fmt::Debug;
 use std::sync::OnceLock;
@@ -116,7 +116,7 @@ pub fn parts(name: &str) -> Option<(&str, &str)> {
     at_file(name).map(|(file, rest)| (file, rest.strip_prefix(':').unwrap_or_default()))
 }
 
-/// The parameters of a foreign algorithm.
+/// The parameters of a user-defined algorithm.
 #[derive(Clone, Debug)]
 pub struct Params {
     declaration: &'static Declaration,
@@ -240,17 +240,17 @@ fn checked(spec: &Spec, value: &Value) -> Result<Value, ParamError> {
         read_checked::<T>(spec, value).map(|read| read.value())
     }
     match (spec.kind, spec.unit) {
-        (Kind::Count, _) => of::<u64>(spec, value),
-        (Kind::Switch, _) => of::<bool>(spec, value),
-        (Kind::Quantity(_), "s") => of::<Span>(spec, value),
-        (Kind::Quantity(_), "bit/s") => of::<Rate>(spec, value),
-        (Kind::Quantity(_), "bytes") => of::<Bytes>(spec, value),
-        (Kind::Quantity(_), _) => of::<Frequency>(spec, value),
-        (Kind::Choice(names), _) => match value {
+        (ParamKind::Count, _) => of::<u64>(spec, value),
+        (ParamKind::Switch, _) => of::<bool>(spec, value),
+        (ParamKind::Quantity(_), "s") => of::<Span>(spec, value),
+        (ParamKind::Quantity(_), "bit/s") => of::<Rate>(spec, value),
+        (ParamKind::Quantity(_), "bytes") => of::<Bytes>(spec, value),
+        (ParamKind::Quantity(_), _) => of::<Frequency>(spec, value),
+        (ParamKind::Choice(names), _) => match value {
             Value::Text(text) if names.contains(&&**text) => Ok(value.clone()),
             _ => Err(ParamError::invalid(spec.name, value, spec.readable())),
         },
-        (Kind::Text, _) => of::<String>(spec, value),
+        (ParamKind::Text, _) => of::<String>(spec, value),
         _ => of::<f64>(spec, value),
     }
 }
@@ -259,32 +259,34 @@ fn checked(spec: &Spec, value: &Value) -> Result<Value, ParamError> {
 fn plain(spec: &Spec, value: &Value) -> Plain {
     use crate::params::Field;
     let number = match (spec.kind, spec.unit) {
-        (Kind::Quantity(_), "s") => Span::read(value).map(Span::secs),
-        (Kind::Quantity(_), "bit/s") => Rate::read(value).map(Rate::bits),
-        (Kind::Quantity(_), "bytes") => {
+        (ParamKind::Quantity(_), "s") => Span::read(value).map(Span::secs),
+        (ParamKind::Quantity(_), "bit/s") => Rate::read(value).map(Rate::bits),
+        (ParamKind::Quantity(_), "bytes") => {
             return Plain::Whole(Bytes::read(value).map_or(0, |size| size.0 as i64));
         }
-        (Kind::Quantity(_), _) => Frequency::read(value).map(|frequency| frequency.0),
+        (ParamKind::Quantity(_), _) => Frequency::read(value).map(|frequency| frequency.0),
         _ => f64::read(value),
     };
     match value {
         Value::Bool(switch) => Plain::Switch(*switch),
-        Value::Integer(n) if spec.kind == Kind::Count => Plain::Whole(*n),
-        Value::Text(text) if matches!(spec.kind, Kind::Choice(_) | Kind::Text) => Plain::Text(text.clone()),
+        Value::Integer(n) if spec.kind == ParamKind::Count => Plain::Whole(*n),
+        Value::Text(text) if matches!(spec.kind, ParamKind::Choice(_) | ParamKind::Text) => {
+            Plain::Text(text.clone())
+        }
         _ => Plain::Number(number.unwrap_or(f64::NAN)),
     }
 }
 
 /// The kind of a parameter with this unit whose default is a number, and the units in which it may be written.
 #[must_use]
-pub const fn kind_of_number(unit: &str) -> (Kind, &'static str) {
+pub const fn kind_of_number(unit: &str) -> (ParamKind, &'static str) {
     use crate::params::Field;
     match unit.as_bytes() {
         b"s" => (Span::KIND, Span::UNITS),
         b"bit/s" => (Rate::KIND, Rate::UNITS),
         b"bytes" => (Bytes::KIND, Bytes::UNITS),
         b"Hz" => (Frequency::KIND, Frequency::UNITS),
-        _ => (Kind::Number, ""),
+        _ => (ParamKind::Number, ""),
     }
 }
 
@@ -293,15 +295,15 @@ pub const fn kind_of_number(unit: &str) -> (Kind, &'static str) {
 pub fn written(spec: &Spec, number: f64) -> Value {
     use crate::params::Field;
     match (spec.kind, spec.unit) {
-        (Kind::Quantity(_), "s") => Span::from_secs(number).value(),
-        (Kind::Quantity(_), "bit/s") => Rate::bit_per_s(number.round() as u64).value(),
-        (Kind::Quantity(_), "bytes") => Bytes(number.round() as u64).value(),
-        (Kind::Quantity(_), _) => Frequency(number).value(),
+        (ParamKind::Quantity(_), "s") => Span::from_secs(number).value(),
+        (ParamKind::Quantity(_), "bit/s") => Rate::bit_per_s(number.round() as u64).value(),
+        (ParamKind::Quantity(_), "bytes") => Bytes(number.round() as u64).value(),
+        (ParamKind::Quantity(_), _) => Frequency(number).value(),
         _ => Value::Float(number),
     }
 }
 
-/// A foreign algorithm on a port. Its instance is made at the first event, so that a queue that is only looked at makes
+/// A user-defined algorithm on a port. Its instance is made at the first event, so that a queue that is only looked at makes
 /// none.
 #[derive(Debug)]
 pub struct Running {
@@ -449,7 +451,7 @@ pub const fn spec(
     doc: &'static str,
     unit: &'static str,
     aliases: &'static [&'static str],
-    (kind, units): (Kind, &'static str),
+    (kind, units): (ParamKind, &'static str),
     default: Value,
     range: Range,
 ) -> Spec {

@@ -3,12 +3,12 @@
 use super::SIGNALS;
 use crate::unsupported::Unsupported;
 use aqm::Port;
-use aqm::foreign::{Law, Params, parts};
+use aqm::user_defined::{Law, Params, parts};
 use std::sync::Arc;
 
 /// The law, and the greatest rate in 1/s at which p changes because of itself.
 #[derive(Clone, Debug)]
-pub(super) struct Foreign {
+pub(super) struct UserDefined {
     law: Arc<dyn Law>,
     pub(super) fastest: f64,
     /// The signals of the algorithm, and the place of p among them.
@@ -16,7 +16,7 @@ pub(super) struct Foreign {
     p: Option<usize>,
 }
 
-impl Foreign {
+impl UserDefined {
     pub(super) fn new(params: &Params, port: &Port) -> Result<Self, Unsupported> {
         let declaration = params.declaration();
         let class = parts(declaration.name).map_or(declaration.name, |(_, class)| class);

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 
 /// The buffers that both sides read, and what the calls are about.
 #[derive(Debug, Default)]
-pub struct Desk {
+pub struct Handles {
     /// The JSON that the next call reads.
     pub request: Vec<u8>,
     /// The JSON that the last call left.
@@ -21,8 +21,8 @@ pub struct Desk {
 }
 
 thread_local! {
-    static DESK: RefCell<Desk> = RefCell::default();
-    /// Why the engine failed. It is not at the desk, which is in use when the engine fails.
+    static HANDLES: RefCell<Handles> = RefCell::default();
+    /// Why the engine failed. It is not among the handles, which are in use when the engine fails.
     static FAILURE: RefCell<String> = RefCell::default();
 }
 
@@ -36,12 +36,12 @@ pub fn with_failure<T>(read: impl FnOnce(&str) -> T) -> T {
     FAILURE.with_borrow(|failure| read(failure))
 }
 
-/// Does something at this thread's desk.
-pub fn with_desk<T>(work: impl FnOnce(&mut Desk) -> T) -> T {
-    DESK.with_borrow_mut(work)
+/// Does something with this thread's handles.
+pub fn with_handles<T>(work: impl FnOnce(&mut Handles) -> T) -> T {
+    HANDLES.with_borrow_mut(work)
 }
 
-impl Desk {
+impl Handles {
     /// Leaves a reply.
     pub fn answer(&mut self, reply: &impl Serialize) {
         self.reply.clear();

@@ -2,7 +2,7 @@
 
 use crate::connections::{CHUNK, Connection, Role, Sender, Table};
 use crate::counters::Counters;
-use crate::datagrams::Outlet;
+use crate::datagrams::UdpSource;
 use crate::sockets::{Sockets, servers};
 use crate::web::Client;
 use aqm::unit::{Span, Time};
@@ -14,7 +14,7 @@ use router::sys::TcpInfo;
 use run::Column;
 use rustix::event::epoll::EventFlags;
 use scenario::Scenario;
-use scenario::model::{Kind, Udp};
+use scenario::model::{TrafficKind, Udp};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::io;
@@ -25,7 +25,7 @@ const TIMER: u64 = u64::MAX;
 
 /// All endpoints.
 #[derive(Debug)]
-pub(crate) struct World {
+pub(crate) struct Driver {
     pub(crate) scenario: Scenario,
     pub(crate) seed: u64,
     pub(crate) end: Time,
@@ -34,7 +34,7 @@ pub(crate) struct World {
     pub(crate) table: Table,
     pub(crate) poll: Poll,
     pub(crate) counters: Counters,
-    pub(crate) outlets: Vec<Outlet>,
+    pub(crate) sources: Vec<UdpSource>,
     pub(crate) clients: Vec<Client>,
     /// Those of each entry that is `short`.
     pub(crate) arrivals: Vec<Option<Arrivals>>,
@@ -43,8 +43,8 @@ pub(crate) struct World {
     pub(crate) zeros: Vec<u8>,
     pub(crate) clock: Clock,
     timer: Timer,
-    /// The deeds to come; at one time, in the order in which they were planned.
-    agenda: BinaryHeap<Reverse<(Time, u64, Deed)>>,
+    /// The actions to come; at one time, in the order in which they were planned.
+    agenda: BinaryHeap<Reverse<(Time, u64, Action)>>,
     planned: u64,
     /// The number of flows of each entry, among those of TCP that are there for the whole run, before its first.
     before: Vec<usize>,
@@ -53,7 +53,7 @@ pub(crate) struct World {
 
 /// What applications do by themselves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Deed {
+pub(crate) enum Action {
     /// The warm-up ends.
     Warmup,
     /// A flow starts that is there for the whole run: entry, number, bytes.
@@ -93,7 +93,7 @@ const SAMPLED: [&str; 13] = [
     "pacing_rate",
 ];
 
-impl World {
+impl Driver {
     /// The endpoints of `scenario`, whose hosts are in these namespaces.
     pub(crate) fn new(
         scenario: Scenario,
@@ -104,8 +104,8 @@ impl World {
     ) -> Result<Self, String> {
         let hosts = Hosts::new(&scenario).map_err(|problems| format!("{}", problems[0]))?;
         let failed = |error: io::Error| error.to_string();
-        let persistent = |kind: &Kind| matches!(kind, Kind::Ftp(_) | Kind::Transfer(..));
-        let counted = |kind: &Kind| persistent(kind) || matches!(kind, Kind::Udp(..));
+        let persistent = |kind: &TrafficKind| matches!(kind, TrafficKind::Ftp(_) | TrafficKind::Transfer(..));
+        let counted = |kind: &TrafficKind| persistent(kind) || matches!(kind, TrafficKind::Udp(..));
         let counters = Counters::new(
             scenario.traffic.iter().map(|entry| if counted(&entry.kind) { entry.count as usize } else { 0 }),
         );
@@ -117,14 +117,14 @@ impl World {
         let timer = Timer::new(clock).map_err(failed)?;
         let poll = Poll::new().map_err(failed)?;
         poll.add(&timer, TIMER, EventFlags::IN).map_err(failed)?;
-        let mut world = Self {
+        let mut driver = Self {
             before: before.collect(),
             seed,
             end: Time::ZERO + scenario.general.duration,
             sockets: Sockets::new(&scenario, namespaces, ip).map_err(failed)?,
             table: Table::new(),
             counters,
-            outlets: Vec::new(),
+            sources: Vec::new(),
             clients: Vec::new(),
             arrivals: Vec::new(),
             flows: HashMap::new(),
@@ -138,21 +138,22 @@ impl World {
             clock,
             timer,
         };
-        world.set_up().map_err(failed)?;
-        Ok(world)
+        driver.set_up().map_err(failed)?;
+        Ok(driver)
     }
 
     fn set_up(&mut self) -> io::Result<()> {
-        self.plan(Time::ZERO + self.scenario.general.warmup, Deed::Warmup);
+        self.plan(Time::ZERO + self.scenario.general.warmup, Action::Warmup);
         if self.scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
-            self.plan(Time::ZERO, Deed::Sample);
+            self.plan(Time::ZERO, Action::Sample);
         }
         for class in 0..self.scenario.traffic.len() {
             let entry = self.scenario.traffic[class].clone();
-            let (is_udp, is_web) = (matches!(entry.kind, Kind::Udp(..)), matches!(entry.kind, Kind::Web(..)));
+            let (is_udp, is_web) =
+                (matches!(entry.kind, TrafficKind::Udp(..)), matches!(entry.kind, TrafficKind::Web(..)));
             for host in servers(&self.scenario, &self.hosts, class, is_web) {
                 let (socket, role) = if is_udp {
-                    let answers = matches!(entry.kind, Kind::Udp(Udp::Ping(_), _));
+                    let answers = matches!(entry.kind, TrafficKind::Udp(Udp::Ping(_), _));
                     (self.sockets.sink(class, host)?, if answers { Role::Answerer } else { Role::Sink })
                 } else {
                     (self.sockets.listener(class, host)?, Role::Listener)
@@ -161,18 +162,20 @@ impl World {
             }
             self.arrivals.push(None);
             match &entry.kind {
-                Kind::Ftp(_) => self.plan_bulk(class, bulk(&entry, None, self.seed)),
-                Kind::Transfer(_, sizes) => self.plan_bulk(class, bulk(&entry, Some(sizes), self.seed)),
-                Kind::Short(_, law) => {
+                TrafficKind::Ftp(_) => self.plan_bulk(class, bulk(&entry, None, self.seed)),
+                TrafficKind::Transfer(_, sizes) => {
+                    self.plan_bulk(class, bulk(&entry, Some(sizes), self.seed))
+                }
+                TrafficKind::Short(_, law) => {
                     let mut arrivals = Arrivals::new(&entry, law, self.seed);
                     for start in starts(&entry, self.seed) {
                         let first = arrivals.after(start);
-                        self.plan(first, Deed::Short(class));
+                        self.plan(first, Action::Short(class));
                     }
                     self.arrivals[class] = Some(arrivals);
                 }
-                Kind::Web(_, web) => self.add_clients(class, web),
-                Kind::Udp(udp, ecn) => self.add_sources(class, udp, *ecn)?,
+                TrafficKind::Web(_, web) => self.add_clients(class, web),
+                TrafficKind::Udp(udp, ecn) => self.add_sources(class, udp, *ecn)?,
             }
         }
         Ok(())
@@ -180,14 +183,14 @@ impl World {
 
     fn plan_bulk(&mut self, class: usize, flows: impl Iterator<Item = Bulk>) {
         for (i, Bulk { start, payload }) in flows.enumerate() {
-            self.plan(start, Deed::Bulk(class, i, payload));
+            self.plan(start, Action::Bulk(class, i, payload));
         }
     }
 
     /// Plans something within the run.
-    pub(crate) fn plan(&mut self, at: Time, deed: Deed) {
+    pub(crate) fn plan(&mut self, at: Time, action: Action) {
         if at < self.end {
-            self.agenda.push(Reverse((at, self.planned, deed)));
+            self.agenda.push(Reverse((at, self.planned, action)));
             self.planned += 1;
         }
     }
@@ -209,9 +212,9 @@ impl World {
             if now >= self.end {
                 return self.kept_up(now);
             }
-            while let Some(&Reverse((at, _, deed))) = self.agenda.peek().filter(|due| due.0.0 <= now) {
+            while let Some(&Reverse((at, _, action))) = self.agenda.peek().filter(|due| due.0.0 <= now) {
                 self.agenda.pop();
-                self.act(deed, at, now)?;
+                self.act(action, at, now)?;
             }
             let next = self.agenda.peek().map_or(self.end, |due| due.0.0);
             self.timer.arm(next.min(self.end))?;
@@ -241,13 +244,13 @@ impl World {
         )))
     }
 
-    fn act(&mut self, deed: Deed, planned: Time, now: Time) -> io::Result<()> {
-        match deed {
-            Deed::Warmup => {
+    fn act(&mut self, action: Action, planned: Time, now: Time) -> io::Result<()> {
+        match action {
+            Action::Warmup => {
                 let live = self.live();
                 self.counters.end_warmup(live.iter().map(|(class, info)| (*class, info)));
             }
-            Deed::Bulk(class, i, left) => {
+            Action::Bulk(class, i, left) => {
                 let sender = Sender {
                     start: planned,
                     left,
@@ -256,14 +259,14 @@ impl World {
                     flow: Some(i),
                 };
                 if let Some(token) = self.start(class, i, sender)? {
-                    self.plan(stop(&self.scenario.traffic[class]), Deed::Stop(token));
+                    self.plan(stop(&self.scenario.traffic[class]), Action::Stop(token));
                 }
             }
-            Deed::Short(class) => self.arrive(class, planned)?,
-            Deed::Session(client) => self.begin_session(client, planned)?,
-            Deed::Datagram(source) => self.send_datagrams(source, now, planned),
-            Deed::Stop(token) => self.stop(token)?,
-            Deed::Sample => self.sample(planned),
+            Action::Short(class) => self.arrive(class, planned)?,
+            Action::Session(client) => self.begin_session(client, planned)?,
+            Action::Datagram(source) => self.send_datagrams(source, now, planned),
+            Action::Stop(token) => self.stop(token)?,
+            Action::Sample => self.sample(planned),
         }
         Ok(())
     }
@@ -336,7 +339,7 @@ impl World {
             ]);
         }
         if let Some(step) = self.scenario.record.cwnd {
-            self.plan(at + step, Deed::Sample);
+            self.plan(at + step, Action::Sample);
         }
     }
 
