@@ -12,7 +12,7 @@ fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
     P::specs()
 }
 
-/// What they do not say here is said of the items of the same name of [`Params`] and [`Aqm`].
+/// See also the items of the same names of [`Params`] and [`Aqm`].
 impl AnyParams {
     /// The user-defined algorithm of a reference; with a digest, that of the source with this digest.
     ///

@@ -1,4 +1,4 @@
-//! The tools of iproute2, and errors that name what was refused.
+//! The tools of iproute2, and errors that name the refused object.
 
 use std::io::{self, Write as _};
 use std::process::{Command, Stdio};

@@ -112,8 +112,8 @@ impl Rem {
         if self.by_size { self.p * f64::from(packet.size) / self.mean } else { self.p }
     }
 
-    /// The smoothed arrivals, the price and the probability after a period in which so much has arrived and that ends
-    /// with this queue, both in packets.
+    /// The smoothed arrivals, the price and the probability after a period in which `arrived` packets came and that
+    /// ends with a queue of `q`.
     fn next(&self, q: f64, arrived: f64) -> [f64; 3] {
         let input = (1.0 - self.inw) * self.input + self.inw * arrived;
         let excess = match self.form {
