@@ -1,5 +1,4 @@
-//! JoBS with ECN, a reconstruction: projects TCP arrivals, and marks the flows with the largest windows before the buffer
-//! overflows.
+//! JoBS with ECN, reconstructed: projects TCP arrivals, and marks the largest windows before the buffer overflows.
 //!
 //! Windows and round-trip times are not known to a queue, so they are estimated for each flow j: W_j in bytes, R_j,
 //! and whether it is in slow start. Every `k` arrivals, the backlog B is projected over the longest R_j, in eight
