@@ -5,7 +5,6 @@ use crate::discipline::Discipline;
 use crate::user_defined;
 
 aqms! {
-    $
     one queue {
         droptail::DropTail,
         red::Red,
@@ -49,4 +48,5 @@ aqms! {
         fq_pie = "fq" with "pie",
         drr = "fq" with "droptail",
     }
+    $
 }

@@ -5,10 +5,10 @@
 /// this version of the language cannot write into a macro that a macro declares.
 macro_rules! aqms {
     (
-        $d:tt
         one queue { $($module:ident::$type:ident,)* }
         several queues { $($module_n:ident::$type_n:ident,)* }
         variants { $($variant:ident = $of:literal with $preset:literal,)* }
+        $d:tt
     ) => {
         $(pub mod $module;)*
         $(pub mod $module_n;)*
