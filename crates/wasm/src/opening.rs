@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 ///
 /// The reply has `scenario`, with every default filled in, `toml`, the file with the changes, `seed`, `duration` and `warmup`
 /// in s, `packets`, an estimate of the packets that it will simulate, `memory`, the bytes that it is known to take, and
-/// `observed`, the number of the observed link; from [`open`] also `run`. Of a scenario that is not valid it has only `problems`, each with `kind`, `path`, `file`,
-/// `line` and `text`, and `message`, all of them as a user reads them.
+/// `observed`, the number of the observed link; from [`open`] also `run`. Of a scenario that is not valid it has only
+/// `problems`, each with `kind`, `path`, `file`, `line` and `text`, and `message`, all of them as a user reads them.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Opening {
