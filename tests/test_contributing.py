@@ -60,7 +60,7 @@ def test_the_example_of_a_new_discipline_works_to_the_letter() -> None:
     copy()
     (TREE / FILE).write_text(file, encoding="utf-8")
     listed = (TREE / LIST).read_text(encoding="utf-8")
-    before, opening, entries = listed.rpartition("\naqms! {\n    one queue {\n")
+    before, opening, entries = listed.partition("\n    one queue {\n")
     assert opening
     inside, end, after = entries.partition("\n    }\n")
     assert end

@@ -36,8 +36,8 @@ API = """
 COMMAND = "from aqmlab import cli; print('ready', flush=True); cli.main()"
 CALLS = {
     "run": "aqmlab.run(Scenario.load(sys.argv[1]))",
-    "compare": "aqmlab.compare(Scenario.load(sys.argv[1]), ['ared:interval=3 ms', 'ared:interval=4 ms'])",
-    "sweep": "aqmlab.sweep(Scenario.load(sys.argv[1]), {'traffic.x.packet_size': ['400 B', '500 B']})",
+    "compare": "aqmlab.compare(Scenario.load(sys.argv[1]), aqms=['ared:interval=3 ms', 'ared:interval=4 ms'])",
+    "sweep": "aqmlab.sweep(Scenario.load(sys.argv[1]), vary={'traffic.x.packet_size': ['400 B', '500 B']})",
 }
 
 

@@ -20,13 +20,13 @@ def test_the_nearest_tests_are_touched() -> None:
 
 
 def test_a_change_is_checked_with_the_tools_of_its_language() -> None:
-    rust = commands(["crates/aqm/src/aqm/codel.rs", "crates/aqm/Cargo.toml", "docs/a.md"], GRAPH)
+    rust = commands(["crates/aqm/src/aqm/codel.rs", "crates/aqm/Cargo.toml", "README.md"], GRAPH)
     assert [command[:2] for command in rust] == [["rustfmt", "--check"], ["cargo", "test"], ["cargo", "clippy"]]
     assert rust[1] == ["cargo", "test", "--quiet", "--package", "aqm"]
     python = commands(["python/a.py"], GRAPH)
     assert python[-1][0] == "pytest"
     assert python[-1][-1] == "tests/test_a.py"
-    assert commands(["docs/a.md"], GRAPH) == []
+    assert commands(["README.md"], GRAPH) == []
 
 
 def test_imports_inside_functions_count() -> None:

@@ -26,11 +26,8 @@ def changed(base: str) -> list[str]:
 
 def importers() -> Dependents:
     """Return the graph of imports, those inside functions included."""
-    found: Dependents = json.loads(
-        "\n".join(
-            lines("ruff", "analyze", "graph", "--direction", "dependents", "--quiet", "python", "papers", "tests")
-        )
-    )
+    graph = [sys.executable, "-m", "ruff", "analyze", "graph", "--quiet", "--direction", "dependents"]
+    found: Dependents = json.loads("\n".join(lines(*graph, "python", "papers", "tests")))
     return found
 
 
