@@ -1,10 +1,15 @@
 """`aqmlab design NAME` answers as the design rule does, in its units, and refuses what it refuses."""
 
+import importlib
 import json
+import pkgutil
+from dataclasses import fields
 from importlib import import_module
 
 import pytest
 from conftest import Cli
+
+from aqmlab.theory.answer import Answer
 
 LINK = {"--rate": "10 Mbit/s", "--packet": "500 B"}
 LOAD = LINK | {"--n-min": "100", "--rtt-max": "450 ms"}
@@ -64,3 +69,14 @@ def test_the_command_refuses_what_the_rule_refuses(quick_cli: Cli, module: str) 
     assert done.returncode == 2
     assert "must be" in done.stderr or "fails" in done.stderr
     assert f"= {value}" in done.stderr or option in done.stderr
+
+
+def test_every_field_of_an_answer_has_its_meaning() -> None:
+    for package in ("aqmlab.theory", "aqmlab_papers.theory"):
+        for found in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):
+            importlib.import_module(found.name)
+    assert len(Answer.__subclasses__()) > 10
+    for kind in Answer.__subclasses__():
+        meanings = kind.meanings()
+        assert set(meanings) == {field.name for field in fields(kind)}, kind
+        assert all(meanings.values()), kind

@@ -50,9 +50,11 @@ class Answer:
 
 
 def documented(doc: str) -> dict[str, str]:
-    """Return the text of each parameter that ``doc``, by numpydoc, documents: in a line, by its name."""
-    found = re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", inspect.cleandoc(doc), re.MULTILINE)
-    return {name: " ".join(text.split()) for name, text in found}
+    """Return the text of each name that ``doc`` documents, by numpydoc or in a list of ``* name: text``, in a line."""
+    text = inspect.cleandoc(doc)
+    found = re.findall(r"^(\w+) : .+\n((?: {4}.+\n?)+)", text, re.MULTILINE)
+    found += re.findall(r"^\* (\w+): (.+(?:\n {2}.+)*)", text, re.MULTILINE)
+    return {name: " ".join(meaning.split()) for name, meaning in found}
 
 
 def _text(value: object) -> str:
