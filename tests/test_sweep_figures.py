@@ -92,7 +92,7 @@ def test_what_cannot_be_drawn_is_refused(swept: Sweep) -> None:
 
 
 def test_the_report_has_all_and_nothing_breaks_out(swept: Sweep, tmp_path: Path) -> None:
-    failed = (aqmlab.runs.result.Failure("pi", {"aqm.q0": -1}, None, "<script>alert(1)</script>"),)
+    failed = (aqmlab.runs.swept.Failure("pi", {"aqm.q0": -1}, None, "<script>alert(1)</script>"),)
     sweep_html.save(replace(swept, failures=failed), tmp_path / "report.html", "aqmlab sweep x")
     text = (tmp_path / "report.html").read_text()
     page = text[text.rindex("<h1>") :]

@@ -24,8 +24,9 @@ from aqmlab import Scenario, Sweep, _core
 from aqmlab.execute.engine import PACKETS
 from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import FORMAT, key_for
-from aqmlab.runs import keys, table
+from aqmlab.runs import key_arrays as keys
 from aqmlab.runs import plan as plans
+from aqmlab.runs import table
 from aqmlab.runs.plan import Plan, Study, keep, kept
 from aqmlab.runs.runner import run_all
 from aqmlab.runs.store import Store

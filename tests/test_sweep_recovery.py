@@ -23,7 +23,7 @@ from aqmlab.execute.progress import Progress
 from aqmlab.execute.task import Task
 from aqmlab.runs import runner
 from aqmlab.runs.journal import Content
-from aqmlab.runs.keys import Keys
+from aqmlab.runs.key_arrays import Keys
 from aqmlab.runs.store import Store, key_of
 from aqmlab.runs.study import study
 

@@ -35,9 +35,9 @@ from .runs.cases import Interrupted as Interrupted
 from .runs.cases import RunFailed as RunFailed
 from .runs.replication import compare as compare
 from .runs.replication import run as run
-from .runs.result import Sweep as Sweep
 from .runs.runner import SweepInterrupted as SweepInterrupted
 from .runs.runner import sweep as sweep
+from .runs.swept import Sweep as Sweep
 from .runs.until import NotReached as NotReached
 from .runs.warmup import NotSettled as NotSettled
 from .scenario import Scenario as Scenario

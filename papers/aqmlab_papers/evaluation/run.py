@@ -14,10 +14,10 @@ from aqmlab.execute.progress import OnProgress
 from aqmlab.execute.variants import performing, repeated
 from aqmlab.figures.model import COLOURS
 from aqmlab.runs.plan import Plan, Study
-from aqmlab.runs.result import Failure, Sweep
 from aqmlab.runs.runner import run_all
 from aqmlab.runs.store import Store
 from aqmlab.runs.study import study
+from aqmlab.runs.swept import Failure, Sweep
 from aqmlab.scenario import Scenario, Settings
 from aqmlab_papers.evaluation.describe.discipline import Discipline
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline

@@ -27,8 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.results.summary import Summary
 from aqmlab.runs.plan import Study
-from aqmlab.runs.result import Sweep
 from aqmlab.runs.store import Store
+from aqmlab.runs.swept import Sweep
 from aqmlab.runs.table import RunTable
 from aqmlab_papers.describe.check import Better, Check, Effect, Tolerance
 from aqmlab_papers.describe.paper import Curve

@@ -10,10 +10,10 @@ from typing import Any
 from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.runs.plan import Study
-from aqmlab.runs.result import Failure
 from aqmlab.runs.runner import run_all, stored
 from aqmlab.runs.store import Store
 from aqmlab.runs.study import study
+from aqmlab.runs.swept import Failure
 from aqmlab.scenario import Scenario, Settings
 from aqmlab_papers.describe.calibration import Variant
 from aqmlab_papers.describe.check import LOOKS

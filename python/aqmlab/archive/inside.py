@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 
 from aqmlab.archive.layout import PAPER, SCENARIOS
 from aqmlab.execute.limits import free_memory
-from aqmlab.runs.result import VARIANTS
+from aqmlab.runs.swept import VARIANTS
 from aqmlab.scenario import is_own
 from aqmlab.text import texts
 

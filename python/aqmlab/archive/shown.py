@@ -15,7 +15,7 @@ from aqmlab.reports.template import command_of
 
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
     from aqmlab.scenario import Scenario
 
 _NEEDS_TEX = "pgf"

@@ -25,7 +25,7 @@ from aqmlab.results.frames import flat
 from aqmlab.results.result import KERNEL
 from aqmlab.runs.plan import Study
 from aqmlab.runs.points import Design, Scalar
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 from aqmlab.scenario import Scenario, is_own
 
 _READ = {"file", "rates", "reverse_rates", "extends"}

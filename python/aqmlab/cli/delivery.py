@@ -21,7 +21,7 @@ from aqmlab.files import DEFAULT_FORMATS, REPORT
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.result import Result
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
 
 _PROGRAM = re.compile(r".*?\.py(?=:)")
@@ -53,7 +53,7 @@ def of_runs(csv: Path | None) -> list[Export]:
 
 
 def _csv(result: Result | Comparison | Sweep) -> Iterator[bytes]:
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
     frames = result.table.frames() if isinstance(result, Sweep) else iter([result.frame])
     for place, frame in enumerate(frames):

@@ -27,7 +27,7 @@ from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
     from aqmlab.execute.progress import Progress
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
     from aqmlab.scenario import Scenario
 
 

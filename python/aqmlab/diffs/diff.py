@@ -16,7 +16,7 @@ from aqmlab.results.summary import Summary
 if TYPE_CHECKING:
     from aqmlab.results.comparison import Comparison
     from aqmlab.results.result import Result
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
     Comparable = Result | Comparison | Sweep | str | os.PathLike[str]
 

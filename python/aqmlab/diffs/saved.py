@@ -15,7 +15,7 @@ from aqmlab.results.comparison import Comparison
 from aqmlab.results.frames import flat
 from aqmlab.results.result import PACKET, Metrics, Result
 from aqmlab.runs.folder import head
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 from aqmlab.sealed import unsealed
 
 _COMMANDS = {"run": "a result of aqmlab run", "compare": "a comparison", "sweep": "a sweep"}

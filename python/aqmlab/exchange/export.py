@@ -15,7 +15,7 @@ from aqmlab.kinds import EXPORT
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
 from aqmlab.runs.folder import head, load
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from aqmlab.results import columns
 from aqmlab.results.columns import Column, described
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 from aqmlab.scenario import Scenario, discipline
 
 if TYPE_CHECKING:

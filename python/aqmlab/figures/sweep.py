@@ -15,7 +15,7 @@ from aqmlab.text import printable, span
 if TYPE_CHECKING:
     import polars
 
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
 SWEPT = ("queue_delay_mean", "queue_mad", "loss_ratio", "link_goodput")
 """The metrics that are shown, unless the caller chooses others."""

@@ -14,7 +14,7 @@ from aqmlab.references.bibliography import AQMLAB, Entry, bibliography
 from aqmlab.references.used import PARAMETER, Use, uses
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import PACKET, Result
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 from aqmlab.scenario import Scenario, shipped
 from aqmlab.text import printable
 

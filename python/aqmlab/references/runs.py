@@ -18,7 +18,7 @@ from aqmlab.references.bibliography import bibliography
 from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
 

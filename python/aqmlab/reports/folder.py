@@ -9,7 +9,7 @@ from aqmlab.results.comparison import Comparison
 
 if TYPE_CHECKING:
     from aqmlab.figures.model import Figure
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
 
 def figures(results: Comparison | Sweep) -> Iterator[tuple[str, Figure]]:

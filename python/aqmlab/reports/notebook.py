@@ -12,7 +12,7 @@ from aqmlab.text import printable
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
     from aqmlab.scenario import Scenario
 
 

@@ -16,7 +16,7 @@ from aqmlab.results.metrics import METRICS
 from aqmlab.text import span
 
 if TYPE_CHECKING:
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
 _MOST_ROWS = 1000
 """The largest number of table rows in the report; the data set has all."""

@@ -15,7 +15,7 @@ from aqmlab.text import columns, printable, span
 
 if TYPE_CHECKING:
     from aqmlab.reports.parts import Choice
-    from aqmlab.runs.result import Sweep
+    from aqmlab.runs.swept import Sweep
 
 MOST_ROWS = 60
 """The largest number of rows printed; the data set has all."""

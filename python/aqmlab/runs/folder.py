@@ -9,7 +9,7 @@ from pathlib import Path
 from aqmlab.kinds import COMPARISON, RESULT, SWEEP
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 
 _KINDS: Mapping[str, type[Result | Comparison | Sweep]] = {
     RESULT.head: Result,

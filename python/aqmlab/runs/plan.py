@@ -27,13 +27,13 @@ from aqmlab.execute.engine import PACKETS, Engine
 from aqmlab.execute.task import FORMAT, Task, digest, key_for, sources
 from aqmlab.execute.variants import performing
 from aqmlab.files import read_whole, remove_stale, write_whole
-from aqmlab.runs import keys
+from aqmlab.runs import key_arrays as keys
 from aqmlab.runs.cases import UNRECORDED
-from aqmlab.runs.keys import Flags, Keys, each
+from aqmlab.runs.key_arrays import Flags, Keys, each
 from aqmlab.runs.memory import known_memory, memory
 from aqmlab.runs.points import Design, Point
-from aqmlab.runs.result import Failure
 from aqmlab.runs.store import series_name
+from aqmlab.runs.swept import Failure
 from aqmlab.scenario import Scenario, is_for, worded
 from aqmlab.sealed import checksum
 

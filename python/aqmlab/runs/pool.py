@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from aqmlab.execute.task import Task
-from aqmlab.runs.keys import Flags, array, each, places
+from aqmlab.runs.key_arrays import Flags, array, each, places
 from aqmlab.runs.plan import Plan
 from aqmlab.runs.store import Store
 

@@ -21,13 +21,13 @@ from aqmlab.execute.limits import free_memory
 from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.execute.task import Executor, Outcome, Task
 from aqmlab.results.result import PACKET
-from aqmlab.runs.keys import Keys, array, distinct, each, keys_of, places
+from aqmlab.runs.key_arrays import Keys, array, distinct, each, keys_of, places
 from aqmlab.runs.memory import at_a_time, chosen_workers
 from aqmlab.runs.plan import Plan, Study, keep, kept
 from aqmlab.runs.pool import Errors, Pool, Stock
-from aqmlab.runs.result import Failure, Sweep, parameters
 from aqmlab.runs.store import Store, together
 from aqmlab.runs.study import require_unset, study
+from aqmlab.runs.swept import Failure, Sweep, parameters
 from aqmlab.runs.table import SLICE, RunTable, joined
 from aqmlab.scenario import Scenario, Settings
 

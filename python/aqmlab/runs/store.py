@@ -27,7 +27,7 @@ from aqmlab.files import parquet, prove, read_whole, remove_stale, write_whole
 from aqmlab.kinds import JOURNAL, PART, SERIES, Kind
 from aqmlab.results.metrics import METRICS
 from aqmlab.runs.journal import CLOSED, NAME, OPEN, Content, Journal, closed, is_left, version
-from aqmlab.runs.keys import SIZE, Keys, array, distinct, each, keys_of, places
+from aqmlab.runs.key_arrays import SIZE, Keys, array, distinct, each, keys_of, places
 from aqmlab.sealed import checksum
 
 if TYPE_CHECKING:

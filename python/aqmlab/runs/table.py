@@ -17,7 +17,7 @@ import numpy as np
 
 from aqmlab.files import parquet, read_whole, write_whole
 from aqmlab.kinds import SWEEP_TABLE
-from aqmlab.runs.keys import Keys, keys_of, places
+from aqmlab.runs.key_arrays import Keys, keys_of, places
 from aqmlab.runs.store import place, together
 from aqmlab.sealed import Stored
 

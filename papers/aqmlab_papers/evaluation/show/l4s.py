@@ -18,7 +18,7 @@ from aqmlab.figures.model import COLOURS, Axis, Curve, Figure, Grid, Panel
 from aqmlab.files import write_text
 from aqmlab.reports.image import small_copy
 from aqmlab.reports.pages import table
-from aqmlab.runs.result import Sweep
+from aqmlab.runs.swept import Sweep
 
 TCP = "traffic.scalable.tcp"
 RATE, DELAY = "link.bottleneck.rate", "link.bottleneck.delay"
