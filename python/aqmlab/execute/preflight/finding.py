@@ -93,7 +93,7 @@ def _check(
 
 
 missing, spoils, delays = (partial(_check, state) for state in (State.MISSING, State.SPOILS, State.DELAYS))
-"""Each makes a check, whose finding is in this state if not all is well, from its name and what is then wrong."""
+"""Each makes a check, whose finding is in this state if not all is well, from its name and the trouble."""
 
 
 def install(machine: Machine, *packages: str) -> str:
