@@ -1,12 +1,13 @@
 """Results, sweeps and scenarios in notebooks: the tables of their `repr`, as HTML."""
 
+import pkgutil
 import re
 from collections import Counter
 from html.parser import HTMLParser
 from typing import Any
 
 import aqmlab
-from aqmlab import METRICS, Comparison, Scenario
+from aqmlab import METRICS, Comparison, Scenario, presenters
 from aqmlab.reports import parts
 from aqmlab.reports.text import SHOWN
 
@@ -101,3 +102,8 @@ def test_every_text_is_escaped_and_nothing_is_a_script(tiny: Scenario) -> None:
 def test_an_empty_comparison_has_no_table() -> None:
     assert Comparison({})._repr_html_() is None
     assert repr(Comparison({})) == "<empty Comparison>"
+
+
+def test_every_presentation_has_its_function() -> None:
+    for name in presenters._FUNCTIONS.values():
+        assert callable(pkgutil.resolve_name(name)), name

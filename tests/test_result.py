@@ -390,6 +390,9 @@ def test_results_and_comparisons_have_the_same_tables(comparison: Comparison, re
     assert values.columns == ["aqm", "engine", "seed", "scope", "name", "metric", "value"]
     assert values["value"].to_list() == [run.classes["long"]["goodput"] for run in result.runs]
     assert len(comparison.long) == sum(len(one.long) for one in comparison.values())
+    empty = Comparison({})
+    assert (empty.long.columns, empty.long.height) == (comparison.long.columns, 0)
+    assert (empty.summary.columns, empty.summary.height) == (comparison.summary.columns, 0)
 
 
 def test_representations_are_small_tables(result: Result, comparison: Comparison) -> None:

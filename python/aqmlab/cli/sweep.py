@@ -127,8 +127,8 @@ def sweep(
 
                 def progress(now: Progress) -> None:
                     nonlocal activity
+                    activity = str(now)
                     if show:
-                        activity = str(now)
                         show(now.fraction)
 
                 result = simulated(
@@ -142,7 +142,7 @@ def sweep(
                     store=store or folder / "store",
                     jobs=jobs,
                     cluster=cluster,
-                    progress=progress if show else None,
+                    progress=progress,
                     engine=engine,
                 )
         except SweepInterrupted as error:

@@ -52,13 +52,14 @@ def long(wide: polars.DataFrame) -> polars.DataFrame:
     import polars
 
     heads = wide.columns[: wide.columns.index("seed") + 1]
-    names = {column: parts(column) for column in wide.columns[len(heads) :]}
-    split = [
-        polars.col("metric").replace_strict({column: found[place] for column, found in names.items()}).alias(name)
-        for place, name in enumerate(("scope", "name", "metric"))
-    ]
-    found = wide.unpivot(index=heads, variable_name="metric")
-    return found.select(*heads, *split, "value") if names else found.select(*heads, scope="metric", name="metric")
+    columns = wide.columns[len(heads) :]
+    names = polars.DataFrame(
+        [(column, *parts(column)) for column in columns],
+        dict.fromkeys(("column", "scope", "name", "metric"), polars.String),
+        orient="row",
+    )
+    found = wide.unpivot(columns, index=heads, variable_name="column", value_name="value")
+    return found.join(names, on="column", maintain_order="left").select(*heads, "scope", "name", "metric", "value")
 
 
 def summarised(heads: Mapping[str, str], summaries: Mapping[str, Summary]) -> polars.DataFrame:

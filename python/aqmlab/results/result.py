@@ -153,20 +153,26 @@ class Result(Shown):
 
         The columns are those of `frame`: ``queue_mean``, ``classes.NAME.goodput``.
         """
+        return {name: self[name] for name in self._values}
+
+    @cached_property
+    def _values(self) -> dict[str, list[float | None]]:
+        """The values of every metric, by its column, in the order of the runs."""
         rows = [dict(frames.flat(run.document())) for run in self.runs]
-        return {**{name: Summary.of([row[name] for row in rows]) for name in rows[0]}, **self.batches}
+        return {name: [row[name] for row in rows] for name in rows[0]}
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.summaries)
+        return iter(self._values)
 
     def __getitem__(self, metric: str) -> Summary:
-        if metric not in self.summaries:
+        if metric not in self._values:
             raise NoSuchMetric(f"{metric}: {self._lacking(metric)}")
-        return self.summaries[metric]
+        # Not from `summaries`: between the stages of `until`, one metric of thousands of runs is wanted.
+        return self.batches.get(metric) or Summary.of(self._values[metric])
 
     def _lacking(self, metric: str) -> str:
         """Explain why there is no metric of this name."""
-        names = [one for one in self.summaries if not one.startswith("engine.")]
+        names = [one for one in self if not one.startswith("engine.")]
         owner, _, last = metric.rpartition(".")
         having = [one for one in names if one.endswith(f".{last}")]
         if any(one.startswith(f"{owner}.") for one in names):

@@ -169,11 +169,9 @@ class Shown(View):
         return widget
 
     def __repr__(self) -> str:
-        return (
-            presented("results.text", self._results, self.baseline)
-            if self._results
-            else f"<empty {type(self).__name__}>"
-        )
+        if not self._results:
+            return f"<empty {type(self).__name__}>"
+        return str(presented("results.text", self._results, self.baseline))
 
     def _repr_html_(self) -> str | None:
         # A notebook shows the repr where there is nothing.
