@@ -9,6 +9,7 @@ from aqmlab.execute.engine import Engine
 from aqmlab.execute.recordings import files_of, name_of
 from aqmlab.execute.task import digest, key
 from aqmlab.files import read_whole
+from aqmlab.runs.cases import UNRECORDED
 from aqmlab.scenario import Scenario, portable
 
 _OWN_END = ".py"
@@ -52,7 +53,7 @@ def is_of(record: Record, scenario: Scenario, version: str) -> bool:
 
 def bare(scenario: Scenario) -> Scenario:
     """Return a scenario that records nothing over time."""
-    return scenario.with_({"record.series": False, "record.cwnd": "auto", "record.flows": False})
+    return scenario.with_({**UNRECORDED, "record.flows": False})
 
 
 def file_of(label: str) -> str:
