@@ -52,28 +52,6 @@ def test_every_row_of_every_table_can_run_and_has_a_name_of_its_own(quick: bool)
         assert not table.base or table.base in names
 
 
-def test_rows_are_what_they_are_called() -> None:
-    tables = {table.name: table for table in suite.tables(quick=False)}
-    assert [row.aqm for row in tables["aqms"].rows] == [row.name for row in tables["aqms"].rows] == disciplines()
-    flows = [resolved(row).resolved["traffic"][0]["count"] for row in tables["flows"].rows]
-    assert flows == list(tables["flows"].flows) == [1, 10, 100, 400, 1000, 10_000, 100_000]
-    assert "100 000 flows, 10 Gbit/s" in [row.name for row in tables["flows"].rows]
-    for row, count, rate in zip(tables["rates"].rows, tables["rates"].flows, tables["rates"].rates, strict=True):
-        found = resolved(row).resolved
-        assert found["traffic"][0]["count"] == count
-        assert found["dumbbell"]["rate"] == rate
-    for row in tables["tcps"].rows:
-        tcp = resolved(row).resolved["traffic"][0]["tcp"]
-        flavour, _, control = row.name.partition(", ")
-        assert row.name == row.settings["traffic.long.tcp"] or (flavour, control) == (tcp["flavour"], tcp["congestion"])
-    assert {row.name: resolved(row).resolved["clock"] for row in tables["clocks"].rows} == {
-        "integer": "integer",
-        "integer with series": "integer",
-        "double": "double",
-        "double with series": "double",
-    }
-
-
 def test_a_bench_writes_every_sample_and_a_table_of_their_medians(
     short: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -93,6 +93,13 @@ def test_right_axes_are_not_shared(drawn: Draw) -> None:
     assert [panel["ranges"].get("right") for panel in found["panels"]] == [[0, 10], [0, 1000], None]
 
 
+def test_a_square_panel_has_one_scale(drawn: Draw) -> None:
+    panel = Panel(title="", x=Axis("", -1.0, 1.0), y=Axis("", -5.0, 5.0), shapes=[], square=True)
+    ranges = drawn(panels=[panel])["panels"][0]["ranges"]
+    assert ranges["y"] == [-5, 5]
+    assert ranges["x"][1] > 15, "several times as wide as high"
+
+
 def test_steps_keep_the_value_until_the_next_point(drawn: Draw) -> None:
     path = calls(drawn(curve(0, 5, 10, steps=True)), "moveTo", "lineTo")
     assert [tuple(call[1:]) for call in path] == [(0, 100), (50, 100), (50, 50), (100, 50), (100, 0)]
@@ -211,18 +218,3 @@ def test_a_logarithmic_axis_has_numbers_whatever_its_range(
 ) -> None:
     y = drawn(curve(low, high), y=Axis("", low, high, log=True))["panels"][0]["axes"][1]
     assert [text for text in y["texts"] if text] == texts
-
-
-def test_a_square_panel_has_one_scale(tmp_path: Path, drawn: Draw) -> None:
-    panel = Panel(title="", x=Axis("", -1.0, 1.0), y=Axis("", -5.0, 5.0), shapes=[], square=True)
-    figure = Figure(title="", rows=[[Grid(panels=[panel], height=2.0)]])
-    file = tmp_path / "square.json"
-    file.write_text(json.dumps(browser.specification(figure)), encoding="utf-8")
-    script = str(resources.files("aqmlab.figures").joinpath("browser.js"))
-    assert NODE is not None
-    done = subprocess.run(
-        [NODE, str(HERE / "browser" / "draw.js"), script, str(file), "1000"], capture_output=True, text=True, check=True
-    )
-    (found,) = json.loads(done.stdout)["panels"]
-    assert found["ranges"]["y"] == [-5, 5]
-    assert found["ranges"]["x"][1] > 20, "nearly five times as wide as high"

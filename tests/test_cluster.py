@@ -348,17 +348,6 @@ def with_certificate(folder: Path) -> AbstractContextManager[object]:
     return cast(AbstractContextManager[object], dask.config.set(pair | {f"{tls}.ca-file": str(folder / "ca.pem")}))
 
 
-def test_without_dask_it_is_said_how_to_get_it(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ClusterError, match=r"pip install 'aqmlab\[cluster\]'"):
-        aqmlab.sweep(tiny, vary=VARY, cluster="tcp://127.0.0.1:8786")
-
-
-def test_a_cluster_and_a_number_of_jobs_are_refused(tiny: Scenario) -> None:
-    with pytest.raises(ValueError, match="omit jobs"):
-        aqmlab.sweep(tiny, vary=VARY, cluster="tcp://127.0.0.1:8786", jobs=2)
-
-
 def tasks(scenario: Scenario, seeds: int, cost: float) -> Iterator[Task]:
     """Yield tasks of two points, alternately."""
     points = [scenario.with_({"aqm.q0": q0}) for q0 in (10, 20)]

@@ -297,10 +297,6 @@ def test_the_terminal_has_the_scorecard(written: Path) -> None:
     assert "8 of 8 runs, 8 of them new" in said
 
 
-def test_few_seeds_are_called_weak(written: Path) -> None:
-    assert "1 degree of freedom" in (written / "index.html").read_text(encoding="utf-8")
-
-
 def test_a_page_is_made_of_a_whole_evaluation_only(written: Path, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not all sections were evaluated"):
         pages.write(written, tmp_path / "page.md")

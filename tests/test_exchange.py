@@ -283,14 +283,6 @@ def test_a_flent_file_says_if_clocks_are_apart_and_what_it_lacks(tmp_path: Path)
         measured.read(file)
 
 
-def test_a_torn_measurement_is_named_as_such(tmp_path: Path) -> None:
-    whole = (MEASURED / "irtt.json").read_text()
-    for part in (0.3, 0.301, 0.302, 0.6, 0.99):
-        (tmp_path / "torn.json").write_text(whole[: int(len(whole) * part)])
-        with pytest.raises(ValueError, match="torn: record it again"):
-            measured.read(tmp_path / "torn.json")
-
-
 def test_measurements_stand_beside_the_simulation(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(TINY)
     files = [f"long={MEASURED / 'iperf3-tcp.json'}", str(MEASURED / "irtt.json")]

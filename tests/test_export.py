@@ -2,7 +2,6 @@
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -154,13 +153,6 @@ def test_hdf5_has_the_runs_with_units_and_meanings(tmp_path: Path) -> None:
         assert found["goodput"].attrs["units"] == "bit/s"
         assert found["goodput"].attrs["long_name"] == METRICS["goodput"].definition
         assert found.attrs["source"] == f"aqmlab {aqmlab.__version__}"
-
-
-def test_hdf5_without_h5py_names_the_command(quick_cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "h5py", None)
-    done = quick_cli("export", RUN, "-o", "runs.h5")
-    assert (done.returncode, done.stderr) == (1, "HDF5 needs h5py: pip install 'aqmlab[hdf5]'\n")
-    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

@@ -223,10 +223,3 @@ def test_the_command_sets_packets_beside(cli: Cli, small_file: Path, tmp_path: P
     assert len(saved["packet"].runs) == 2
     alone = json.loads(cli("run", small_file, "--seeds", "2", "--json").stdout)
     assert saved["packet"].metrics == alone["metrics"]
-
-
-def test_the_command_refuses_with_the_reason(cli: Cli, small_file: Path) -> None:
-    done = cli("fluid", small_file, "--aqm", "codel")
-    assert done.returncode == 2
-    assert "the fluid model has laws for" in done.stderr
-    assert cli("fluid", small_file, "--jobs", "2").returncode == 2

@@ -35,15 +35,6 @@ def test_a_command_does_not_write_over_what_it_reads(
     assert {name: Path(name).read_text() for name in files} == files
 
 
-def test_an_output_is_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    for _ in range(2):
-        found = CliRunner().invoke(
-            app, ["run", "quickstart", "--set", "duration=1s", "--set", "warmup=0.2s", "--csv", "x.csv"]
-        )
-        assert found.exit_code == 0, found.output
-
-
 def test_files_of_a_folder_that_no_command_wrote_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     run = ["run", "quickstart", "--set", "duration=0.4s", "--set", "warmup=0.1s"]

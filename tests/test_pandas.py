@@ -1,8 +1,6 @@
 """Frames of pandas: where pandas is installed, and where it is not."""
 
-import subprocess
 import sys
-from pathlib import Path
 
 import pandas
 import polars
@@ -43,15 +41,6 @@ def test_an_empty_comparison_has_no_row() -> None:
     assert aqmlab.Comparison({}).to_pandas().columns.tolist() == ["label", "aqm", "engine", "seed"]
 
 
-def test_a_sweep_has_the_rows_of_its_frame(swept: Sweep) -> None:
-    frame = swept.to_pandas()
-    assert frame.columns.tolist() == swept.frame.columns
-    assert (
-        frame[["aqm", "aqm.q0", "key"]].values.tolist()
-        == swept.frame.select("aqm", "aqm.q0", "key").to_numpy().tolist()
-    )
-
-
 def test_a_missing_number_is_nan_and_a_missing_text_none() -> None:
     frame = frames.to_pandas(polars.DataFrame({"n": [1, None], "text": ["a", None], "flag": [True, False]}))
     assert frame["n"].isna().tolist() == frame["text"].isna().tolist() == [False, True]
@@ -68,20 +57,3 @@ def test_any_frame_of_a_sweep_becomes_one_of_pandas_without_pyarrow(
         assert list(converted.columns) == frame.columns
         assert converted["aqm"].tolist() == frame["aqm"].to_list()
     assert swept.to_pandas(swept.means())["queue_mean"].tolist() == swept.means()["queue_mean"].to_list()
-
-
-@pytest.mark.parametrize("call", ["aqmlab.run(tiny)", "aqmlab.compare(tiny, aqms=['lred'])", "aqmlab.sweep(tiny)"])
-def test_without_pandas_the_error_names_the_command_that_installs_it(call: str, tiny: Scenario, tmp_path: Path) -> None:
-    file = tmp_path / "tiny.toml"
-    file.write_text(tiny.to_toml(), encoding="utf-8")
-    program = f"""\
-import sys, aqmlab
-sys.modules["pandas"] = None
-tiny = aqmlab.Scenario.load({str(file)!r})
-try:
-    {call}.to_pandas()
-except ImportError as error:
-    print(error)
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout == "to_pandas needs pandas: pip install 'aqmlab[pandas]'\n"

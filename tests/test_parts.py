@@ -113,12 +113,6 @@ def test_without_a_record_of_flows_there_is_a_remedy(scenario: aqmlab.Scenario) 
         _ = aqmlab.run(scenario.with_(duration="5 s")).flows
 
 
-def test_recording_flows_is_the_same_run(scenario: aqmlab.Scenario) -> None:
-    from aqmlab.execute.task import digest
-
-    assert digest(scenario) == digest(scenario.with_({"record.flows": True}))
-
-
 def test_all_parts_of_a_single_result_are_shown(result: aqmlab.Result) -> None:
     text = repr(result)
     for part in ("Links:", "bottleneck:reverse", "Traffic:", "call ", "Latency under load:", "RPM", "MOS"):

@@ -1,6 +1,5 @@
 """The playground in notebooks: scenarios, results and comparisons as widgets."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -113,13 +112,4 @@ def test_what_cannot_play_is_refused(tiny: Scenario, tmp_path: Path) -> None:
 def test_without_the_widget_the_error_names_the_command_that_builds_it(tiny: Scenario, pages: Path) -> None:
     (pages / built.WIDGET).unlink()
     with pytest.raises(FileNotFoundError, match="`make setup` builds it"):
-        tiny.play()
-
-
-@pytest.mark.usefixtures("fresh")
-def test_without_anywidget_the_error_names_the_command_that_installs_it(
-    tiny: Scenario, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "anywidget", None)
-    with pytest.raises(ImportError, match=r"play needs anywidget: pip install 'aqmlab\[notebook\]'"):
         tiny.play()

@@ -59,9 +59,7 @@ RATES = ((10, 2), (10, 4), (11, 5), (13, 9))
 
 def test_dates_are_times_and_lines_of_one_time_have_their_mean_and_a_remark(tmp_path: Path, cli: Cli) -> None:
     for form in ("2023-04-12 10:40:{} CDT", "2020.02.14_09.38.{}", "2026-01-31T12:00:{}+01:00", "17000000{}"):
-        lines = [
-            f'{form.format(second)};{rate};"cell 7;{rate}"' for second, rate in ((10, 2), (10, 4), (11, 5), (13, 9))
-        ]
+        lines = [f'{form.format(second)};{rate};"cell 7;{rate}"' for second, rate in RATES]
         (tmp_path / "cell.csv").write_text("\n".join(["\ufeff# a drive", "Timestamp;rate_mbps;cell", *lines]))
         scenario = Scenario.parse(TEXT).with_({"dumbbell.rates": {"file": str(tmp_path / "cell.csv")}})
         assert scenario.resolved["dumbbell"]["rate"] == "6.2 Mbit/s"  # 3 for 1 s, 5 for 2 s, 9 for 2 s

@@ -1,6 +1,5 @@
 """Sweeps: which runs they take, and how these are done."""
 
-import json
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -148,12 +147,6 @@ def test_a_trace_that_changes_under_a_sweep_fails_its_runs_and_no_others(
     assert "a trace has changed since the runs were planned; rerunning uses its present content" in str(
         swept.failures[0]
     )
-
-
-def test_series_are_not_recorded_and_metrics_are_the_same_without(tiny: Scenario) -> None:
-    bare = _core.Simulation(tiny.with_({"record.series": False})._core, 7)
-    bare.advance(tiny.duration)
-    assert json.loads(bare.results())["metrics"] == aqmlab.run(tiny).runs[0].metrics
 
 
 def test_a_bad_point_does_not_stop_the_others(tiny: Scenario) -> None:

@@ -111,8 +111,8 @@ def test_rows_whose_runs_failed_are_left_out(tiny: Scenario, monkeypatch: pytest
     assert [(one.aqm, one.seed) for one in swept.failures] == [("redtail", 8), ("lred", 8)] * 3
 
 
-def test_csv_has_the_rows_of_all_files(tmp_path: Path, small_file: Path, cli: Cli, sliced: None) -> None:
-    done = cli(
+def test_csv_has_the_rows_of_all_files(tmp_path: Path, small_file: Path, quick_cli: Cli, sliced: None) -> None:
+    done = quick_cli(
         "sweep", small_file, "--vary", "aqm.q0=10,20..60", "--out", tmp_path / "out", "--csv", tmp_path / "all.csv"
     )
     assert done.returncode == 0, done.stderr

@@ -270,9 +270,3 @@ def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, t
     assert f"{part.name}: damaged; 4 of its runs are lost" in done.stderr
     assert json.loads(done.stdout)["simulated"] == 4
     assert data_set(tmp_path / "out") == before
-
-
-def test_the_journal_of_a_sweep_is_its_own(tiny: Scenario, tmp_path: Path) -> None:
-    aqmlab.sweep(tiny, vary=VARY, seeds=2, store=tmp_path)
-    assert os.listdir(tmp_path / "journals") == []
-    assert len(os.listdir(tmp_path / "parts")) == 1

@@ -72,21 +72,17 @@ def test_a_load_fills_the_buffer_and_what_is_too_much_is_lost() -> None:
     assert path.p[~full & (np.abs(path.t - 2) > 0.01)].max() == 0
 
 
-@pytest.mark.parametrize(("gain", "merged"), [(0.80, False), (0.99, True)])
-def test_with_a_constant_round_trip_a_small_gain_lets_swings_die(gain: float, merged: bool) -> None:
+@pytest.mark.parametrize(
+    ("gain", "merged", "grows"), [(0.80, False, False), (0.99, True, False), (0.95, False, True), (1.01, True, True)]
+)
+def test_with_a_constant_round_trip_swings_die_below_the_critical_gain_and_grow_above(
+    gain: float, merged: bool, grows: bool
+) -> None:
     path = swinging(gain, merged)
-    assert swing(path, 40) < 0.9 * swing(path, 0)
-    if not merged:
-        assert swing(path, 40) < 0.2 * swing(path, 0)
-
-
-@pytest.mark.parametrize(("gain", "merged"), [(0.95, False), (1.01, True)])
-def test_with_a_constant_round_trip_a_large_gain_lets_them_grow(gain: float, merged: bool) -> None:
-    path = swinging(gain, merged)
-    assert swing(path, 40) > 1.2 * swing(path, 0)
-    if not merged:
-        assert path.q.min() == 0
-        assert path.q.max() == 200
+    change = swing(path, 40) / swing(path, 0)
+    assert change > 1.2 if grows else change < (0.9 if merged else 0.2)
+    if grows and not merged:
+        assert (path.q.min(), path.q.max()) == (0, 200)
 
 
 def test_at_the_critical_gain_merged_windows_swing_with_the_frequency_of_theory() -> None:
@@ -126,17 +122,6 @@ def test_jumps_of_timers_cost_no_order(law: dde.DropLaw, ratios: tuple[float, fl
     coarse, fine = (abs(final(step) - exact) for step in (0.02, 0.01))
     assert ratios[0] < coarse / fine < ratios[1]
     assert fine < 1e-6
-
-
-def test_jumps_that_are_not_met_cost_it() -> None:
-    law = dde.pi(100, a=2e-4, b=1.98e-4, period=0.1)
-
-    def final(step: float, images: int) -> float:
-        path = dde.trajectory(100, 0.21, C, law, Q=400, end=4, step=step, w=6.0, q=100.0, images=images)
-        return float(path.q[-1])
-
-    exact = final(0.005, 2)
-    assert abs(final(0.02, 0) - exact) > 10 * abs(final(0.02, 2) - exact)
 
 
 # Times of an independent integration, which does not state how flows begin and what a full buffer does to them: 6.1,
@@ -220,28 +205,3 @@ def test_newcomers_begin_with_their_first_window_and_hear_of_no_loss_before_thei
     np.testing.assert_allclose(grows, 1 / (0.2 + middle / C), rtol=1e-3)
     assert path.w[1, -1] == pytest.approx(path.w[0, -1], rel=0.02)
     assert path.p[-1] > 1.5 * path.p[np.searchsorted(path.t, 19.9)]
-
-
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"N": 0}, "N = 0: must be positive"),
-        ({"N": [1, float("nan")]}, "N = "),
-        ({"Tp": -0.1}, "Tp = -0.1: must be positive"),
-        ({"Tp": []}, "Tp is empty"),
-        ({"C": 0}, "C = 0"),
-        ({"step": 0.3}, r"step = 0.3: must be at most the least Tp = 0.2 s"),
-        ({"q": 500.0}, "q = 500: must be at most Q = 400"),
-        ({"law": dde.lred(100, period=0)}, "period = 0"),
-    ],
-)
-def test_what_has_no_meaning_is_refused(wrong: dict[str, object], message: str) -> None:
-    arguments: dict[str, object] = {"N": 10, "Tp": 0.2, "C": C, "law": dde.lred(100), "Q": 400, "end": 1.0, "step": 0.1}
-    with pytest.raises(ValueError, match=message):
-        dde.trajectory(**{**arguments, **wrong})  # type: ignore[arg-type]
-
-
-def test_a_bin_longer_than_the_trajectory_is_refused() -> None:
-    path = dde.trajectory(10, 0.2, C, dde.lred(100), Q=400, end=1, step=0.1)
-    with pytest.raises(ValueError, match="width = 2: must be at most the 1 s"):
-        path.bin_means(2.0)

@@ -21,14 +21,6 @@ def test_the_response_times_bound_and_its_sharper_form() -> None:
     assert float(rem.response_bound(0.5)) / 0.5 == pytest.approx(200.1, abs=0.01)
 
 
-def test_the_sharper_form_is_where_the_price_arrives() -> None:
-    for p in (0.02, 0.2, 0.6):
-        u = -math.log1p(-p) / math.log(1.001)  # p = 1 - phi^-u
-        # A full buffer raises the price by gamma alpha (Q - q0) per step.
-        assert float(rem.response_bound(p, exact=True)) == pytest.approx(u / (0.001 * 0.1 * 100 * 500), rel=1e-9)
-        assert float(rem.response_bound(p)) < float(rem.response_bound(p, exact=True))
-
-
 def test_experiment_1_s_bounds() -> None:
     round_trips = 2 * (np.array([10, 50, 100, 150, 200]) + 5) / 1000 + 0.04
     p0 = [tcp.equilibrium_loss(N / 5, round_trips, C) for N in (100, 1000)]

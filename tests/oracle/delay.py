@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from aqmlab.theory.domain import positive
-
 Array = NDArray[np.float64]
 
 NEAR = 1e-9
@@ -103,10 +101,8 @@ class Equation:
 def integrate(equation: Equation, before: ArrayLike, end: float, step: float) -> tuple[Array, Array]:
     """Integrate from t = 0 with classical Runge-Kutta steps and a history of cubic pieces.
 
-    Times, shape (n,), and values, shape (n, d). Fourth order if stops and events cover all discontinuities. Raises
-    ValueError if end or step is not positive.
+    Times, shape (n,), and values, shape (n, d). Fourth order if stops and events cover all discontinuities.
     """
-    positive(end=end, step=step)
     path = _Path(np.asarray(before, dtype=float))
 
     def slope(t: float, y: Array, side: int) -> Array:
