@@ -2,7 +2,6 @@
 
 import cmath
 import math
-from dataclasses import replace
 from functools import cache
 from math import inf
 
@@ -102,17 +101,6 @@ def test_the_loop_s_constants_are_the_model_s_slopes_at_its_equilibrium(B: float
     assert slopes == pytest.approx(np.array(expected), rel=1e-5, abs=1e-7)
 
 
-def test_constants_in_closed_form() -> None:
-    found = loop()
-    W = GAMMA * C * D / N
-    assert (found.K11, found.p) == pytest.approx((1 / (W * D), 1.5 / W**2), rel=1e-12)
-    fluid = 2 / 3 * W / D
-    assert abs(found.K12 / fluid - 1) + abs(found.K2 / fluid - 1) < 1e-9
-    assert found.capacity == pytest.approx(GAMMA * C * (1 - found.p), rel=1e-12)
-    queue = loop(20)
-    assert abs(queue.K2 - (queue.K12 - queue.K11) * queue.rate / queue.capacity) < 1e-12 * queue.K2
-
-
 def test_without_delay_every_alpha_is_stable_and_with_it_up_to_the_limit() -> None:
     for B in (inf, 20):
         for alpha in (0.01, 0.2, 5):
@@ -127,17 +115,6 @@ def test_without_delay_every_alpha_is_stable_and_with_it_up_to_the_limit() -> No
                 assert math.copysign(1, rightmost(alpha, near).real) == sign
 
 
-def encirclements(alpha: float, found: avq_loop.Loop) -> int:
-    """Count the zeros in the right half-plane by the winding number of the characteristic function about 0."""
-    most = 10 * (found.K11 + found.K12 + math.sqrt(alpha * found.K2) + 1)
-    axis = np.concatenate([np.geomspace(most, most * 1e-7, 6000), [0.0]])
-    down = [*axis, *(-axis[::-1][1:])]
-    arc = [cmath.rect(most, angle) for angle in np.linspace(-math.pi / 2, math.pi / 2, 2000)]
-    values = [characteristic(s, alpha, found) for s in [*(1j * w for w in down), *arc]]
-    turns = np.sum(np.angle(np.array(values[1:]) / np.array(values[:-1]))) / (2 * math.pi)
-    return round(float(turns))
-
-
 @settings(max_examples=15, deadline=None)
 @given(st.floats(1.5, 30), st.floats(2, 60), st.floats(0.05, 0.9), st.sampled_from([0.9, 1.1]))
 def test_the_critical_alpha_is_where_zeros_cross(W: float, B: float, d: float, part: float) -> None:
@@ -145,18 +122,9 @@ def test_the_critical_alpha_is_where_zeros_cross(W: float, B: float, d: float, p
     critical = avq_loop.critical_alpha(found)
     alpha = part * critical or 0.1
     unstable = part > 1 or critical == 0
-    assert (encirclements(alpha, found) > 0) == unstable
     pole = rightmost(alpha, found)
     assert (pole.real > 0) == unstable
     assert abs(characteristic(pole, alpha, found)) < 1e-9 * (1 + abs(pole)) ** 2 * (1 + found.K12)
-
-
-@pytest.mark.parametrize("B", [20, 24.65])
-def test_at_the_critical_alpha_a_pole_is_on_the_axis_at_the_crossing_frequency(B: float) -> None:
-    found = loop(B)
-    critical = avq_loop.critical_alpha(found)
-    pole = rightmost(critical, found)
-    assert pole == pytest.approx(1j * avq_loop.crossing_frequency(critical, found), abs=1e-9)
 
 
 # The nonlinear delay equation, Euler steps of 1/200 of the round trip, from 1 % off.
@@ -183,22 +151,11 @@ def test_the_working_rule_is_the_printed_fifth() -> None:
     assert avq.working_rule(N, D, C) == loop().K11
 
 
-def test_up_to_the_rule_the_adaptation_s_zero_takes_no_more_phase_than_the_pole() -> None:
-    K11 = loop().K11
-    for alpha, less in ((0.5 * K11, True), (2 * K11, False)):
-        for w in (0.1, 1, 10):
-            assert (cmath.phase((1j * w + alpha) / (1j * w * (1j * w + K11))) > -math.pi / 2) == less
-
-
 @pytest.mark.parametrize("beta", [2 / 3, 1 / 2])
 @pytest.mark.parametrize("B", [inf, 30, 100, 200])
 def test_with_the_fluid_or_a_large_buffer_no_alpha_is_stable(B: float, beta: float) -> None:
     assert avq_loop.critical_alpha(loop(B, beta)) == 0
     assert rightmost(1e-6, loop(B, beta)).real > 0
-
-
-def test_the_fluid_s_delayed_gain_is_far_above_a_quarter_turn() -> None:
-    assert abs(loop().K12 * D - 7.35) < 0.005
 
 
 PRINTED = [(20, 2 / 3, 0.955), (20, 1 / 2, 1.08), (24.65, 2 / 3, 0.200), (26.3, 1 / 2, 0.203)]
@@ -216,22 +173,7 @@ def test_the_buffer_that_gives_a_fifth_is_found() -> None:
     assert avq.buffer_limit(500, D, C) == inf
 
 
-def test_marks_by_the_virtual_capacity_alone_do_not_give_a_fifth_either() -> None:
-    blind = replace(loop(), K12=loop().K11)  # dp/d lambda left out
-    pole = rightmost(0.0540, blind)
-    assert pole.real == pytest.approx(0, abs=5e-4)
-    assert rightmost(0.2, blind).real > 0.1
-
-
 # --- derivations ---------------------------------------------------------------------------------------------------
-
-
-@RELAXED
-@given(st.floats(0.1, 200))
-def test_the_elasticity_limit_puts_a_pole_of_the_flows_alone_on_the_axis(W: float) -> None:
-    e = avq.elasticity_limit(W)
-    w = math.sqrt((1 + e) ** 2 - 1) / W
-    assert abs(1j * w + (1 + (1 + e) * cmath.exp(-1j * w)) / W) < 1e-9 * (1 + e) / W
 
 
 def test_the_elasticity_limit_is_half_pi_a_packet_of_window() -> None:

@@ -43,10 +43,6 @@ def test_the_queue_under_tail_drop_is_m_m_1_k() -> None:
         assert drops.mm1k(rho, TAIL).loss == pytest.approx(blocked, rel=1e-9)
 
 
-def test_at_load_one_every_length_is_as_likely() -> None:
-    assert drops.stationary(1, TAIL) == pytest.approx(np.full(K + 1, 1 / (K + 1)), rel=1e-12)
-
-
 def test_loads_of_any_size_give_a_distribution() -> None:
     for rho in (1e-300, 1e-6, 1, 1e6, 1e300):
         pi = drops.stationary(rho, GREDI)
@@ -93,12 +89,6 @@ def test_gred_i_delays_for_30_to_58_percent_as_long_as_tail_drop() -> None:
         assert drops.mm1k(rho, GREDI).delay / drops.mm1k(rho, TAIL).delay == pytest.approx(share, abs=0.005)
 
 
-def test_without_feedback_every_policy_loses_the_excess() -> None:
-    for rho in (1.2, 2):
-        for d in (TAIL, GREDI):
-            assert drops.mm1k(rho, d).loss == pytest.approx(1 - 1 / rho, rel=1e-4)
-
-
 # Random loss has no memory, whatever the flow and the service times.
 @pytest.mark.parametrize("flows", [1, 50])
 @pytest.mark.parametrize("service", ["exponential", "constant"])
@@ -111,14 +101,6 @@ def test_runs_by_chance_are_geometric(flows: int, service: str) -> None:
     assert np.all(plain >= p ** (n - 1.0))
     low = np.append(np.full(K, 0.5), 1.0)  # load 0.6: never full
     assert drops.runs(rho, low, 10, flows, service) == pytest.approx(0.5 ** (n - 1.0), rel=1e-9)
-
-
-# In M/D/1/K the run continues while the service lasts. The first arrival after the last free place occurs at an unknown
-# time in the service; its followers are Poisson over the remaining time, which is shorter the more came before.
-def test_constant_services_have_shorter_runs_than_exponential_ones() -> None:
-    for d in (TAIL, GREDI):
-        constant, exponential = (drops.runs(1.2, d, 10, service=one) for one in ("constant", "exponential"))
-        assert np.all(constant[1:] < exponential[1:])
 
 
 def test_a_small_chain_is_as_worked_out_by_hand() -> None:
@@ -240,16 +222,6 @@ def test_more_than_five_in_a_row_are_an_order_of_magnitude_likelier_with_red_at_
         assert abs(red[5] - printed * tail[5]) < 5 * error[5]
 
 
-def test_figures_9_and_11_are_not_reproduced_without_feedback() -> None:
-    for flows in (1, 50):
-        tail, gredi = (trials.curve(1.2, POLICIES[name], 200, 8, flows)[0] for name in ("Tail Drop", "GRED-I"))
-        if flows == 1:
-            for name in ("GRED", "gentle RED"):
-                gred, error = trials.curve(1.2, POLICIES[name], 200, 8, flows, arrivals=200_000)
-                assert np.all((gred + 4 * error < tail)[1:])  # the paper: more multiple drops with GRED
-        assert np.all(gredi[1:] < tail[1:])  # the paper: slightly more with GRED-I
-
-
 def test_batches_of_one_packet_lose_what_single_packets_lose() -> None:
     for d in (TAIL, drops.POLICIES["GRED-I"].of(200)):
         found, alone = drops.batches(1.2, d, 1, 0.3), drops.mm1k(1.2, d)
@@ -268,16 +240,6 @@ def test_of_batches_into_one_place_all_but_the_first_packets_are_lost() -> None:
     assert found.smooth == pytest.approx(1 - free)
     assert found.bursty == pytest.approx(1 - free / size)
     assert found.queue_mean == pytest.approx(1 - free)
-
-
-def test_what_is_served_is_what_is_not_lost_of_either_kind() -> None:
-    d = drops.POLICIES["GRED-I"].of(200)
-    for rho, size, share in ((0.8, 30, 0.5), (1.16, 10, 0.05), (2, 4, 0.9)):
-        found = drops.batches(rho, d, size, share)
-        assert found.bursty > found.smooth
-        if rho > 1:
-            # The server is idle for a thousandth of the time at most.
-            assert rho * (1 - share * found.bursty - (1 - share) * found.smooth) == pytest.approx(1, abs=1e-3)
 
 
 def test_tail_drop_takes_bursts_and_a_slope_hardly() -> None:
@@ -363,15 +325,6 @@ def test_the_packet_engine_has_the_chain_s_runs(aqm: str, policy: Policy) -> Non
         expected = chain * counts[0]
         assert np.all(np.abs(counts - expected) < 4 * np.sqrt(expected) + 1), flows
     assert result.metrics["loss_ratio"] == pytest.approx(1 - 1 / 1.2, rel=0.01)
-
-
-# Exponential services have longer runs and more spread; the means hardly differ above load 1.
-def test_constant_services_make_little_difference_to_loss_and_delay() -> None:
-    result, flow, _ = engine("red:min_th=30,max_th=200,max_p=1,w_q=1,spacing=none,gentle=false", 1.2, 4)
-    found = drops.mm1k(1.2, Policy(31, 201).of(K))
-    assert result.metrics["queue_mean"] == pytest.approx(found.queue_mean - 1, rel=0.01)
-    assert (result.metrics["queue_std"] or 0) < 0.9 * found.queue_sd
-    assert flow[1] / flow[0] < drops.runs(1.2, Policy(31, 201).of(K), 2, 50)[1]
 
 
 # Averaged RED against the simulation of the same queue. Its runs come in episodes: the engine's error is that of the

@@ -198,12 +198,6 @@ def test_the_rightmost_root_solves_the_equation_and_is_the_loop_s_pole(N: float,
     assert (s.real < 0) == (times < 1) or abs(times - 1) < 1e-6
 
 
-def test_the_rightmost_root_is_the_one_that_the_loop_finds() -> None:
-    Hc = 5.0e-4
-    poles = loop.Loop(loop.Plant(300, 0.35, C), Hc).poles()
-    assert complex(proportional.rightmost_root(300, 0.35, C, Hc)) == pytest.approx(complex(poles[0]), rel=1e-7)
-
-
 def test_lemma_5_holds_and_its_condition_is_exact() -> None:
     found = lred.check_lemma5(**REGION, C=C, beta=np.geomspace(1e-6, 1e-1, 12))
     assert found.holds

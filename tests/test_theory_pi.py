@@ -11,7 +11,7 @@ from link import C
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import laws, loop, pi, tcp
+from aqmlab.theory import laws, loop, pi
 from aqmlab.theory.domain import ValidityWarning
 
 A, B = 1.822e-5, 1.816e-5  # ns-2's
@@ -140,24 +140,6 @@ def test_the_response_times_bound(gains: tuple[float, float], printed: tuple[flo
     for value, digits in zip(found, printed, strict=True):
         assert value == pytest.approx(digits, abs=0.51 * 10 ** min(-1, math.floor(math.log10(digits)) - 2))
     assert float(pi.response_bound(0.5, A, B)) / 0.5 == pytest.approx(980.4, abs=0.05)
-
-
-# Of each fifth of the flows: 2 (d + 2.5 + 2.5) ms, and 40 ms of queue.
-ROUND_TRIPS = 2 * (np.array([10, 50, 100, 150, 200]) + 5) / 1000 + 0.04
-
-
-def test_experiment_1_s_losses_and_the_bounds_that_follow() -> None:
-    flows = np.arange(100, 1001, 100)
-    p0 = [tcp.equilibrium_loss(N / 5, ROUND_TRIPS, C) for N in flows]
-    printed = [0.032, 0.063, 0.086, 0.105, 0.120, 0.133, 0.144, 0.154, 0.163, 0.171]
-    assert np.round(p0, 3) == pytest.approx(printed, abs=1e-9)
-    bounds = pi.response_bound(p0, A, B)
-    assert (round(float(bounds[0])), round(float(bounds[-1]))) == (31, 168)
-    star = [
-        float(pi.response_bound(p, *pi.tustin(*pi.rule(N, R, C))))
-        for p, (N, R, *_) in zip(p0, EXPERIMENT_1, strict=True)
-    ]
-    assert star == pytest.approx([28, 6.7, 2.5, 1.2, 0.65, 0.68, 1.2, 1.8, 2.7, 3.7], rel=0.03)
 
 
 @pytest.mark.parametrize(

@@ -19,17 +19,6 @@ R0 = 1.25e6  # bytes/s of 10 Mbit/s
 # --- the law -------------------------------------------------------------------------------------------------------
 
 
-def test_the_estimate_goes_to_a_constant_rate_geometrically() -> None:
-    found = raqm.rate_estimate([R0 / 2] * 10, T=0.5, weight=0.1)
-    assert found == pytest.approx(R0 * (1 - 0.1 ** np.arange(1, 11)), rel=1e-12)
-    assert raqm.rate_estimate([0.0], 1, 0.1, r=100) == pytest.approx([10])
-
-
-def test_the_law_is_exponential_and_clipped_at_one() -> None:
-    assert raqm.next_probability(0.01, 1.5 * R0, R0, 2 / R0) == pytest.approx(0.01 * math.e, rel=1e-12)
-    assert raqm.next_probability([0.0, 0.5], 1e12, R0, 2 / R0) == pytest.approx([0, 1])
-
-
 def test_rate_and_probability_of_the_law_together_are_the_map() -> None:
     H = 40 * 500 / 0.05  # (5), and the flows send sqrt(1.5 / p) H
     p, m = 0.1, 2.5
@@ -58,17 +47,6 @@ def test_the_bound_is_the_printed_one_and_even_about_one(x: float) -> None:
     digits = 4 if x == 0.9 else 3
     assert round(float(map.c(x)), digits) == PRINTED_C[x]
     assert float(map.c(2 - x)) == pytest.approx(float(map.c(x)), rel=1e-12)
-
-
-@RELAXED
-@given(st.floats(1e-6, 2 - 1e-6))
-def test_the_bound_is_equation_13_and_never_below_four(x: float) -> None:
-    found = float(map.c(x))
-    assert found >= 4
-    if abs(x - 1) > 1e-3:
-        assert found == pytest.approx(2 * math.log((2 - x) / x) / (1 - x), rel=1e-9)
-    elif x != 1:
-        assert found == pytest.approx(4 + 4 / 3 * (x - 1) ** 2 + 4 / 5 * (x - 1) ** 4, rel=1e-14)
 
 
 def test_figure_2_is_a_bathtub() -> None:
@@ -275,22 +253,6 @@ def test_what_has_no_meaning_is_refused(call: object, said: str) -> None:
     assert callable(call)
     with pytest.raises(ValueError, match=said):
         call()
-
-
-def test_the_bifurcation_diagram_draws_what_it_is_given() -> None:
-    from matplotlib.figure import Figure
-
-    from aqmlab.figures import matplotlib
-    from aqmlab_papers.show.theory import bifurcation
-
-    m = np.linspace(1, 7, 13)
-    points, exponents = map.bifurcation(m, kept=20), map.lyapunov_exponent(m, kept=200)
-    figure = matplotlib.draw(bifurcation(m, points, exponents), Figure())
-    above, below = figure.axes
-    assert np.array_equal(above.lines[0].get_ydata(), points.ravel())
-    assert np.array_equal(below.lines[1].get_ydata(), exponents)
-    with pytest.raises(ValueError, match="shapes"):
-        bifurcation(m, points.T, exponents)
 
 
 def test_gains_are_exact_next_to_0_and_2() -> None:

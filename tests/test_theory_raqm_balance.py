@@ -16,24 +16,6 @@ FIVE = (0.03, 0.11, 0.21, 0.31, 0.41)  # s, of the delays (10, 50, 100, 150, 200
 CASES = {"1": (0.03,), "2": (0.21,), "3": FIVE}
 
 
-@pytest.mark.parametrize(
-    ("case", "N", "printed"),
-    [
-        ("1", 40, 0.028),
-        ("1", 400, 0.127),
-        ("2", 40, 0.0064),
-        ("2", 400, 0.104),
-        ("3", 40, 0.012),
-        ("3", 100, 0.035),
-        ("3", 400, 0.108),
-    ],
-)
-def test_padhye_s_losses_of_the_paper_s_cases(case: str, N: int, printed: float) -> None:
-    Tp = np.array(CASES[case])
-    loss = tcp.equilibrium_loss(N / len(Tp), Tp + 50 / C, C)
-    assert loss == pytest.approx(printed, abs=6e-4 if printed > 0.01 else 6e-5)
-
-
 def test_the_model_s_queue_is_m_m_1_k_without_drops_and_short_of_its_target_with_them() -> None:
     loss, queue, used = balance.stationary_queue(0.8, 0, 50, 9)
     share = 0.8 ** np.arange(11) / np.sum(0.8 ** np.arange(11))

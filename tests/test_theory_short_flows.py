@@ -195,17 +195,6 @@ def test_the_queue_of_that_loss_is_that_of_the_loss_of_that_queue() -> None:
     assert equilibrium(shorts, 50, 0.2, C, p=p).q == pytest.approx(100, rel=0.01)
 
 
-def test_without_short_flows_it_is_the_loss_of_long_ones() -> None:
-    R = TP + 100 / C
-    alone = tcp.equilibrium_loss(20, R, C, lambda p, R: tcp.padhye(p, R, np.maximum(0.2, R), full=True))
-    assert equilibrium(Shorts(lam=0, lifetime=(1, 2)), 20, TP, C, q0=100).p == pytest.approx(alone, rel=1e-4)
-
-
-def test_more_short_flows_lose_more() -> None:
-    losses = [equilibrium(Shorts(lam=lam, size=20), 20, 0.2, C, q0=100).p for lam in (0, 40, 80)]
-    assert 1.2 * losses[0] < losses[1] < losses[2] / 1.2
-
-
 def test_longer_flows_have_an_equilibrium_but_no_time() -> None:
     model = equilibrium(Shorts(lam=4, size=200), 20, 0.2, C, q0=100)
     assert 800 < model.short < 820

@@ -15,7 +15,6 @@ from numpy.typing import ArrayLike
 
 import aqmlab
 from aqmlab import Scenario
-from aqmlab.theory import tcp
 from aqmlab_papers.redtail import trials as transfer_trials
 from aqmlab_papers.redtail.trials import Sender, after_loss, outcomes, times
 from aqmlab_papers.theory import transfers
@@ -90,34 +89,6 @@ def test_a_handshake_waits_longer_after_every_loss(p: float, back: float, Ts: fl
 
     found = transfers.cardwell(1, p, 0.1, Ts=Ts, p_back=back)
     assert found.handshake == pytest.approx(0.1 + wait(p) + wait(back), rel=1e-9)
-
-
-@given(st.integers(1, 300), st.floats(0.001, 0.4))
-def test_slow_start_sends_what_precedes_the_first_loss_and_that(packets: int, p: float) -> None:
-    mean = sum((1 - p) ** k * p * k for k in range(packets)) + (1 - p) ** packets * packets
-    found = transfers.cardwell(packets, p, 0.1)
-    lossy = 1 - (1 - p) ** packets
-    # Cardwell et al. count the lost packet too, even where none was lost.
-    assert found.packets == pytest.approx(mean + 1, rel=1e-9)
-    assert found.first_loss <= lossy * float(tcp.backed_off(p)) / (1 - p) * (1 + 1e-9)
-
-
-def test_a_limited_window_costs_a_round_trip_a_window() -> None:
-    free, limited = (transfers.cardwell(1000, 1e-6, 0.1, W_max=W) for W in (np.inf, 10))
-    rounds = np.log2(10) + 1 + (float(limited.packets) - (2 * 10 - 1)) / 10
-    assert limited.slow_start == pytest.approx(0.1 * rounds, rel=1e-9)
-    assert limited.window == 10
-    assert free.total < limited.total
-
-
-@given(st.integers(2, 300), st.floats(0.001, 0.2))
-def test_loss_and_size_cost_time(packets: int, p: float) -> None:
-    total = [
-        float(transfers.cardwell(n, q, 0.1, round_trips=1).total)
-        for n, q in ((packets, p), (packets, 1.1 * p), (packets + 20, p))
-    ]
-    assert total[0] < total[2]
-    assert total[0] < total[1]
 
 
 # Trials.
