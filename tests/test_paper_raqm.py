@@ -8,11 +8,9 @@ from pathlib import Path
 import numpy as np
 import polars
 import pytest
+from test_papers_evidence import runs_of as evidence_of
 
-from aqmlab import Scenario, Sweep
-from aqmlab.runs.store import Store
-from aqmlab.runs.study import study
-from aqmlab.runs.table import RunTable
+from aqmlab import Scenario
 from aqmlab_papers import Check, Claim, Evidence, Outcome, Paper, Runs, Verdict
 from aqmlab_papers.describe import library
 from aqmlab_papers.judge import findings
@@ -76,25 +74,7 @@ def test_the_network_is_that_of_figure_3() -> None:
 def runs_of(rows: list[tuple[str, float, int, float, float]]) -> Runs:
     """Return runs by label, target and seed, with a mean queue and a goodput."""
     frame = polars.DataFrame(rows, schema=["aqm", TARGET, "seed", "queue_mean", "goodput"], orient="row")
-    scenario = Scenario.load("raqm/case3")._base
-    labels = tuple(frame["aqm"].unique(maintain_order=True))
-    asked = study(scenario, {}, dict.fromkeys(labels, "raqm"), sorted(frame["seed"].unique()))
-    sweep = Sweep(
-        scenario=scenario,
-        aqms=labels,
-        parameters={TARGET: ""},
-        seeds=tuple(asked.seeds),
-        method="grid",
-        sample_seed=None,
-        table=RunTable((frame,)),
-        failures=(),
-        wanted=len(frame),
-        simulated=0,
-        damage={},
-        interrupted=False,
-        version="",
-    )
-    return Runs(asked, sweep, Store(Path("nowhere")), "RAQM")
+    return evidence_of(frame, [TARGET], Scenario.load("raqm/case3")._base)
 
 
 def test_at_the_same_queue_the_other_is_read_between_its_points() -> None:

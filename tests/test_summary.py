@@ -16,13 +16,6 @@ def test_three_values_against_a_hand_computation() -> None:
     assert summary.n == 3
 
 
-def test_two_values_have_one_degree_of_freedom() -> None:
-    # t(1, 0.975) = tan(0.475 pi) = 12.7062; std = sqrt 2 / 2 * |a - b|
-    summary = Summary.of([1.0, 2.0])
-    assert summary.std == pytest.approx(math.sqrt(0.5))
-    assert summary.ci95 == pytest.approx(math.tan(0.475 * math.pi) * math.sqrt(0.5) / math.sqrt(2))
-
-
 def test_one_value_has_no_spread() -> None:
     assert Summary.of([3.0]) == Summary(3.0, None, None, 1)
 
