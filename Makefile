@@ -232,7 +232,7 @@ $(STAMPS)/papers: $(STAMPS)/venv papers/pyproject.toml papers/hatch_build.py
 	@touch $@
 
 $(STAMPS)/engine: $(STAMPS)/papers $(ENGINE)
-	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv
+	PATH="$(CURDIR)/target/uv/bin:$$PATH" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin develop --release --uv --group build
 	@touch $@
 
 # The programs of the Linux engine.

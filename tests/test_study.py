@@ -49,6 +49,11 @@ def test_an_unknown_path_of_a_study_has_its_file_and_line(tiny: Scenario) -> Non
     assert (caught.value.file, caught.value.line) == (None, None)
 
 
+def test_what_varies_is_named_by_its_path(tiny: Scenario) -> None:
+    with pytest.raises(ValueError, match="vary: 1 must be the dotted path"):
+        aqmlab.sweep(tiny, vary={1: [2, 3]})  # type: ignore[dict-item]
+
+
 def test_two_names_of_one_parameter_do_not_vary_together(tiny: Scenario) -> None:
     with pytest.raises(ValueError, match=r"aqm\.q0 and aqm\.q_ref are one parameter"):
         aqmlab.sweep(tiny, vary={"aqm.q0": "10,20", "aqm.q_ref": "30,40"}, aqms=["droptail", "pi"])

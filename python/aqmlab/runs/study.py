@@ -40,6 +40,8 @@ def study(
     """
     require_scenario(scenario)
     scenario.check()  # reports problems of the whole file, not of its [sweep] alone
+    if unnamed := [path for path in vary or {} if not isinstance(path, str)]:
+        raise ValueError(f"vary: {unnamed[0]!r:.40} must be the dotted path of a parameter, such as 'dumbbell.rate'")
     table = scenario._study or _DEFAULTS
     written = {entry["path"]: entry for entry in table["vary"]}
     chosen = {path: entry["value"] for path, entry in written.items()} | dict(vary or {})
