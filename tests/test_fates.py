@@ -73,8 +73,9 @@ UNLESS_ALL = ("fq_codel", "pie")
 
 @pytest.fixture(scope="session")
 def verdicts() -> Path:
-    """Build the program that sends a file's datagrams through the simulator."""
-    command = ["cargo", "build", "--quiet", "--package", "router", "--example", "verdicts", "--message-format=json"]
+    """Build the program that sends a file's datagrams through the simulator, if `cargo test` has not built it."""
+    command = ["cargo", "build", "--quiet", "--workspace", "--example", "verdicts"]
+    command += ["--profile", "test", "--message-format=json"]
     built = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
     (program,) = re.findall(r'"executable":"([^"]+/verdicts)"', built)
     return Path(program)
