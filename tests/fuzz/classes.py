@@ -15,7 +15,7 @@ from aqmlab import Scenario, _core
 from aqmlab.own import compiled, source
 
 SUFFIX = ".py"
-TESTED = 24
+TESTED = 8
 LIMIT = 120.0
 
 SCENE = """\

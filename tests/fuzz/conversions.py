@@ -20,7 +20,7 @@ from aqmlab import ScenarioError, _core
 from aqmlab.runs import memory, seeds
 
 SUFFIX = ".txt"
-TESTED = 8_000
+TESTED = 4_000
 LIMIT = 20.0
 
 TEXT = """

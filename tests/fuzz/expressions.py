@@ -20,7 +20,7 @@ import numpy as np
 from aqmlab.own import compiled, source
 
 SUFFIX = ".py"
-TESTED = 16
+TESTED = 8
 LIMIT = 120.0
 VECTORS = 150
 """The numbers with which each event is called."""

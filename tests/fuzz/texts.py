@@ -15,7 +15,7 @@ from aqmlab import ScenarioError, _core
 from fuzz import allowed, corpus
 
 SUFFIX = ".toml"
-TESTED = 24_000
+TESTED = 8_000
 LIMIT = 20.0
 
 Mutation = Callable[[list[str], random.Random], None]

@@ -12,7 +12,7 @@ from pathlib import Path
 from aqmlab import ScenarioError, _core
 
 SUFFIX = ".trace"
-TESTED = 8_000
+TESTED = 4_000
 LIMIT = 20.0
 
 SCENARIO = """

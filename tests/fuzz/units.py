@@ -10,7 +10,7 @@ from pathlib import Path
 from aqmlab import ScenarioError, _core
 
 SUFFIX = ".txt"
-TESTED = 20_000
+TESTED = 10_000
 
 UNITS: dict[str, tuple[int | Fraction, str]] = {
     "s": (1, "s"), "ms": (Fraction(1, 10**3), "s"), "us": (Fraction(1, 10**6), "s"), "ns": (Fraction(1, 10**9), "s"),

@@ -18,7 +18,7 @@ from aqmlab import Scenario, ScenarioError
 from fuzz import allowed, corpus
 
 SUFFIX = ".toml"
-TESTED = 120
+TESTED = 60
 LIMIT = 60.0
 
 PACKETS = 6_000
