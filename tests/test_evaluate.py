@@ -16,7 +16,7 @@ from aqmlab import Scenario, disciplines
 from aqmlab.execute.progress import Progress
 from aqmlab.scenario import shipped
 from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, Discipline, aimed_at
-from aqmlab_papers.evaluation.describe.measure import Phase, fairness, loss, ratio, share
+from aqmlab_papers.evaluation.describe.measure import Measure, Phase, fairness, loss, ratio, share
 from aqmlab_papers.evaluation.describe.sensitivity import numbers, times
 from aqmlab_papers.evaluation.guidelines import GUIDELINES
 from aqmlab_papers.evaluation.run import Effort, Evidence, run
@@ -153,11 +153,16 @@ def test_a_run_without_a_number_has_no_value() -> None:
     import polars
 
     goodputs = {"classes.x.goodput": [0.0, 3.0], "classes.y.goodput": [0.0, 1.0], "jain": [None, 0.5]}
-    runs = cast(Runs, SimpleNamespace(frame=polars.DataFrame({"aqm": ["a", "b"], "seed": [1, 2], **goodputs})))
-    assert share("x", ["y"], "Share", "less").read(runs) == {"a": {1: None}, "b": {2: 75.0}}
-    assert ratio("x", "y", "Ratio").read(runs) == {"a": {1: None}, "b": {2: 1 / 3}}
-    assert fairness().read(runs) == {"a": {1: None}, "b": {2: 0.5}}
-    assert loss("x").read(runs) == {"a": {1: None}, "b": {2: None}}, "no run has a loss"
+    frame = polars.DataFrame({"aqm": ["a", "b"], "seed": [1, 2], **goodputs})
+    runs = cast(Runs, SimpleNamespace(of=lambda label: frame.filter(polars.col("aqm") == label)))
+
+    def read(measure: Measure) -> list[float | None]:
+        return [*measure.read(runs, "a").values(), *measure.read(runs, "b").values()]
+
+    assert read(share("x", ["y"], "Share", "less")) == [None, 75.0]
+    assert read(ratio("x", "y", "Ratio")) == [None, 1 / 3]
+    assert read(fairness()) == [None, 0.5]
+    assert read(loss("x")) == [None, None], "no run has a loss"
 
 
 def test_a_second_call_runs_nothing_and_another_discipline_only_its_own(tmp_path: Path) -> None:

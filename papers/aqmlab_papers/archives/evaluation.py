@@ -1,12 +1,12 @@
 """Evaluations by RFC 7928, which ``aqmlab evaluate`` writes."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aqmlab.archive import scenarios
-from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
+from aqmlab.archive.contents import Contents, Facts, Given, Remade, Watch
 from aqmlab.archive.layout import OWN, STORE, Record
 from aqmlab.execute.engine import Engine
 from aqmlab.kinds import EVALUATION
@@ -22,7 +22,7 @@ from aqmlab_papers.evaluation.show.document import document
 
 _AGAIN = "repeat aqmlab evaluate"
 
-measured, task, again = stored.measured, stored.task, stored.again
+measured, task, again, runs = stored.measured, stored.task, stored.again, stored.runs
 described = documents.evaluation
 
 
@@ -55,11 +55,6 @@ def _programs(known: Mapping[str, Any]) -> dict[str, str]:
     """Return the place in an archive of the file of each discipline of the user's own, by label."""
     programs = ((number, label) for number, label in enumerate(known["labels"]) if is_own(label))
     return {label: f"{OWN}{number}-{Path(scenarios.file_of(label)).name}" for number, label in programs}
-
-
-def runs(folder: Path) -> Iterable[Claimed]:
-    """See `Kind`."""
-    return stored.runs(folder)
 
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:

@@ -1,11 +1,11 @@
 """Reproductions of papers, which ``aqmlab reproduce`` writes."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from aqmlab.archive import scenarios
-from aqmlab.archive.contents import Claimed, Contents, Facts, Given, Remade, Watch
+from aqmlab.archive.contents import Contents, Facts, Given, Remade, Watch
 from aqmlab.archive.layout import PAPER, STORE, Record
 from aqmlab.kinds import FINDINGS, HEADS
 from aqmlab.results.result import PACKET
@@ -22,7 +22,7 @@ from aqmlab_papers.show import folder as shown
 
 _AGAIN = "repeat aqmlab reproduce"
 
-measured, task, again = stored.measured, stored.task, stored.again
+measured, task, again, runs = stored.measured, stored.task, stored.again, stored.runs
 described = documents.reproduction
 
 
@@ -74,11 +74,6 @@ def _files(paper: Path) -> Iterator[Path]:
             yield path
         elif path.is_dir() and not any((path / name).exists() for name in (*HEADS, "parts")):
             yield from _files(path)
-
-
-def runs(folder: Path) -> Iterable[Claimed]:
-    """See `Kind`."""
-    return stored.runs(folder)
 
 
 def is_of(folder: Path, record: Record, scenario: Scenario) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from aqmlab.figures.model import Axis as Axis
+from aqmlab.results.summary import Summary
 from aqmlab.scenario import Settings
 from aqmlab_papers.describe.calibration import Calibration, Variant
 from aqmlab_papers.describe.claim import Claim
@@ -28,19 +30,19 @@ RIVALS: Aqms = {"PIE": "pie", "CoDel": "codel", "DualPI2": "dualpi2"}
 """The later disciplines against which each paper's claims are tested."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Experiment:
     """The runs of one scenario: which parameters vary, and which queue disciplines are compared.
 
     * name: the name that figures and claims use: ``exp3``.
     * title: a one-line description.
-    * scenario: the name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
     * aqms: the disciplines by their labels in the figures.
-    * settings: changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
     * vary: the values of each parameter that varies, by dotted path; see `aqmlab.sweep`. A ``[sweep]`` in the scenario
       is ignored.
     * quick: fewer values that replace those in ``vary`` with ``--quick``, for the sensitivity table and against later
       disciplines; still enough to judge every claim.
+    * scenario: the name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
+    * settings: changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
     * method: ``grid`` or ``paired``.
     * series: whether time series of the queues are kept too.
     * rivals: later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes
@@ -50,11 +52,12 @@ class Experiment:
 
     name: str
     title: str
-    scenario: str
     aqms: Aqms
-    settings: Settings = field(default_factory=dict)
     vary: Mapping[str, Sequence[object] | str] = field(default_factory=dict)
     quick: Mapping[str, Sequence[object] | str] = field(default_factory=dict)
+    _: KW_ONLY
+    scenario: str
+    settings: Settings = field(default_factory=dict)
     method: str = "grid"
     series: bool = False
     rivals: Aqms = field(default_factory=lambda: RIVALS)
@@ -110,6 +113,28 @@ class Curve:
     high: Numbers | None = None
     style: str = "line"
     run: int | None = None
+
+
+def mean_curve(
+    panel: str,
+    name: str,
+    x: Sequence[float] | Sequence[str],
+    summaries: Iterable[Summary],
+    *,
+    scale: float = 1.0,
+    style: str = "line",
+) -> Curve:
+    """Return the curve of means with their 95 % confidence intervals, one for each of ``x``.
+
+    A point without a value is NaN; if any point lacks an interval, none has one.
+    """
+    points = list(summaries)
+    means = [math.nan if point.mean is None else point.mean * scale for point in points]
+    if any(point.ci95 is None for point in points):
+        return Curve(panel, name, x, means, style=style)
+    halves = [(point.ci95 or 0.0) * scale for point in points]
+    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
+    return Curve(panel, name, x, means, low, high, style)
 
 
 @dataclass(frozen=True, kw_only=True)

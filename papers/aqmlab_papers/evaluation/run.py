@@ -86,7 +86,7 @@ class CaseRuns:
     left_out: Mapping[str, str]
     plan: Plan | None
     runs: Runs | None = None
-    _values: dict[Measure, Values] = field(default_factory=dict)
+    _values: dict[tuple[Measure, str], Values] = field(default_factory=dict)
 
     @classmethod
     def planned(cls, place: Place, case: Case, effort: Effort) -> Self:
@@ -121,11 +121,11 @@ class CaseRuns:
 
     def values(self, measure: Measure, label: str) -> Mapping[int, float | None]:
         """Return a measure for each seed of a discipline; empty if it has no runs."""
-        if self.runs is None:
+        if self.runs is None or not self._seeds(label):
             return {}
-        if measure not in self._values:
-            self._values[measure] = measure.read(self.runs)
-        return self._values[measure].get(label, {})
+        if (measure, label) not in self._values:
+            self._values[measure, label] = measure.read(self.runs, label)
+        return self._values[measure, label]
 
     def series(self, label: str) -> list[polars.DataFrame]:
         """Return the time series of each run of a discipline."""

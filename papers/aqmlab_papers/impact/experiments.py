@@ -1,6 +1,7 @@
 """The experiments of the study."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
+from functools import partial
 
 from aqmlab.scenario import Settings
 from aqmlab_papers import Aqms, Experiment
@@ -38,40 +39,16 @@ def split(flows: Iterable[int]) -> dict[str, list[int] | list[str]]:
     }
 
 
-def _experiment(
-    name: str,
-    title: str,
-    scenario: str,
-    aqms: Aqms,
-    vary: Mapping[str, list[int] | list[float] | list[str]] | None = None,
-    *,
-    settings: Settings | None = None,
-    quick: Mapping[str, list[int] | list[str]] | None = None,
-    method: str = "paired",
-    series: bool = False,
-    rivals: Aqms | None = None,
-) -> Experiment:
-    """Describe an experiment whose parameters move together, without later disciplines unless they are given."""
-    return Experiment(
-        name=name,
-        title=title,
-        scenario=f"impact/{scenario}",
-        aqms=aqms,
-        vary=vary or {},
-        settings=settings or {},
-        quick=quick or {},
-        method=method,
-        series=series,
-        rivals=rivals or {},
-    )
+Moving = partial(Experiment, method="paired", rivals={})
+"""An experiment whose parameters move together, without later disciplines unless they are given."""
+Greedy = partial(Moving, scenario="impact/simulation")
 
 
 EXPERIMENTS = [
-    _experiment("tcp", "Experiments 1 to 5: 256, 128, 64, 32 and 16 sources of TCP", "tcp", SHARP, PURE),
-    _experiment(
+    Moving("tcp", "Experiments 1 to 5: 256, 128, 64, 32 and 16 sources of TCP", SHARP, PURE, scenario="impact/tcp"),
+    Moving(
         "presets",
         "Experiments 1 to 5 with RED at other thresholds",
-        "tcp",
         {
             "30, 90": {},
             "5, 15": {"aqm.min_th": 5, "aqm.max_th": 15},
@@ -80,43 +57,46 @@ EXPERIMENTS = [
             "5, 15, 2 %": {"aqm.min_th": 5, "aqm.max_th": 15, "aqm.max_p": 0.02},
         },
         PURE,
+        scenario="impact/tcp",
         settings={"duration": "200 s"},
     ),
-    _experiment(
+    Moving(
         "mixed",
         "Experiments 6 to 8 with the testbed's traffic: web, files and UDP",
-        "mixed",
         {**SHARP, **GENTLE_REDS},
         MIX,
+        scenario="impact/mixed",
     ),
-    _experiment("voice", "Experiment 6 with five telephone calls", "mixed", SHARP, settings={"traffic.voice.count": 5}),
-    _experiment(
+    Moving(
+        "voice",
+        "Experiment 6 with five telephone calls",
+        SHARP,
+        scenario="impact/mixed",
+        settings={"traffic.voice.count": 5},
+    ),
+    Greedy(
         "simulation",
         "Experiments 6 to 8 in simulation: greedy TCP and UDP",
-        "simulation",
         ALL,
         {"traffic.tcp.count": [400, 200, 200], "traffic.udp.count": [10, 10, 5]},
         rivals=RIVALS,
     ),
-    _experiment(
+    Greedy(
         "queue",
         "The queue over time: 200 greedy TCP sources, 10 % of UDP",
-        "simulation",
         ALL,
         settings={"record.step": "20 ms"},
         series=True,
     ),
-    _experiment(
+    Greedy(
         "averaging",
         "RED's averaging weight: 200 greedy TCP sources, 10 % of UDP",
-        "simulation",
         {m.RED: {}},
         {"aqm.w_q": [0.0001, 0.001, 0.01, 0.1, 1.0]},
     ),
-    _experiment(
+    Greedy(
         "short",
         "Tail drop with a buffer of max_th packets, beside RED with and without its average and its edge",
-        "simulation",
         {
             m.RED: {},
             m.AVERAGE_GONE: {"aqm.w_q": 1.0},
@@ -124,55 +104,53 @@ EXPERIMENTS = [
             m.SHORT: {"aqm": "droptail", "dumbbell.buffer": "90 packets"},
         },
     ),
-    _experiment(
+    Greedy(
         "corners",
         "Independent drops, as in the model: averaging alone, the slope alone, both, none; 400 greedy TCP sources",
-        "simulation",
         {**ALL, m.SLOPE_ALONE: SMOOTH, m.AVERAGE_GONE: {"aqm.w_q": 1.0}},
         settings={"traffic.tcp.count": 400, "aqm.spacing": "none"},
     ),
-    _experiment(
+    Greedy(
         "flows",
         "RED with 50 to 2000 greedy TCP sources, max_p of 2 and 10 %",
-        "simulation",
         {"max_p = 2 %": {"aqm.max_p": 0.02}, "max_p = 10 %": {}},
         {"traffic.tcp.count": [50, 200, 1000, 2000]},
         quick={"traffic.tcp.count": [50, 1000]},
     ),
-    _experiment(
+    Greedy(
         "equal",
         "Round trips of 165 to 175 ms: 200 greedy TCP sources, 10 % of UDP",
-        "simulation",
         ALL,
         settings={"dumbbell.sender_delay": ["uniform(72.5 ms, 77.5 ms)"]},
     ),
-    _experiment(
+    Greedy(
         "bursts",
         "Smooth and bursty UDP side by side, 5 % of each: 200 greedy TCP sources",
-        "simulation",
         {m.TD: "droptail", m.RED: {}, m.AVERAGE_GONE: {"aqm.w_q": 1.0}, m.HERO: GRED_I},
         settings={"traffic.udp.count": 5, "traffic.bursty.count": 5},
     ),
     *(
-        _experiment(
+        Moving(
             name,
             f"A link failure: the load of a half-used link {rises} for 5 s",
-            "failure",
             ALL,
             {"traffic.web.count": [450, 500, 545]},
+            scenario="impact/failure",
             quick={"traffic.web.count": [545]},
             settings={"dumbbell.changes": [f"{m.FAILS} s: {rate} Mbit/s", f"{m.RETURNS} s: 10 Mbit/s"]},
             series=True,
         )
         for name, rises, rate in (("fifth", "rises by a fifth", 8.333), ("double", "doubles", 5))
     ),
-    _experiment(
-        "links", "Round trips of 10 to 200 ms: 16 greedy flows behind each link", "links", {**ALL, "Fair queues": "drr"}
+    Moving(
+        "links",
+        "Round trips of 10 to 200 ms: 16 greedy flows behind each link",
+        {**ALL, "Fair queues": "drr"},
+        scenario="impact/links",
     ),
-    _experiment(
+    Greedy(
         "isolation",
         "A flow of 5 Mbit/s that does not slow down, beside 50 greedy TCP sources",
-        "simulation",
         {
             **ALL,
             "FRED": "fred:min_th=30,max_th=90",
@@ -188,10 +166,9 @@ EXPERIMENTS = [
             "traffic.udp.off": "uniform(0 s, 1.6 ms)",
         },
     ),
-    _experiment(
+    Greedy(
         "buffer",
         "The buffer, which is GRED-I's max_th too: 200 greedy TCP sources, 10 % of UDP",
-        "simulation",
         {
             m.of_buffer(label, buffer): {
                 **({"aqm": "droptail"} if label == m.TD else {**GRED_I, "aqm.max_th": buffer}),
@@ -201,20 +178,19 @@ EXPERIMENTS = [
             for label in (m.TD, m.HERO)
         },
     ),
-    _experiment(
+    Greedy(
         "line",
         "GRED-I's own line: min_th and the queue at which it drops all, 200 greedy TCP sources",
-        "simulation",
         {m.HERO: GRED_I},
         {"aqm.min_th": [1, 30, 60], "aqm.max_th": [100, 150, 200]},
         method="grid",
     ),
-    _experiment(
+    Moving(
         "split",
         "Beyond the paper: 1 Mbit/s of UDP in 1 to 40 flows, beside 400 sources of the testbed's traffic",
-        "mixed",
         SHARP,
         split(m.SPLITS),
+        scenario="impact/mixed",
         settings={"duration": "300 s"},
         quick=split((1, 10)),
     ),

@@ -12,13 +12,11 @@ Array = NDArray[np.float64]
 
 
 def run_lengths(lost: ArrayLike, longest: int, flows: float = 1, ahead: int = 0) -> Array:
-    """Return the expected number of loss runs in a sequence of packets that are assigned to flows at random.
+    """Return the expected number of loss runs, of one flow, over all assignments of a sequence of packets to flows.
 
-    The mean is over all assignments, which leaves only the randomness of the sequence.
-
-    Runs of at least 1, ..., ``longest`` packets, of one flow, in each sequence; shape (..., longest). Losses before the
-    first accepted packet are ignored. For the packets from i on, let a_n(i) be the probability that a flow's next n are
-    lost: with s = 1/flows, a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
+    Runs of at least 1, ..., ``longest`` packets in each sequence; shape (..., longest). Losses before the first
+    accepted packet are ignored. For the packets from i on, let a_n(i) be the probability that a flow's next n are lost:
+    with s = 1/flows, a_n(i) = s x_i a_(n-1)(i+1) + (1-s) a_n(i+1), a recursive filter backwards in time.
     """
     from scipy.signal import lfilter  # takes a second to import; commands that only list papers avoid it
 

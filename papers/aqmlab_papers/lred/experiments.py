@@ -1,29 +1,14 @@
 """The experiments of the LRED paper, and those on what it states without one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 from aqmlab.scenario import Settings
 from aqmlab_papers import Experiment
 from aqmlab_papers.describe.paper import Aqms
+from aqmlab_papers.lred import measures as m
 from aqmlab_papers.lred.choices import NS2_35, TCP
-from aqmlab_papers.lred.measures import (
-    ARRIVALS,
-    BUFFER,
-    COUNT,
-    DENSITIES,
-    HURST,
-    JOINS,
-    LAWS,
-    PERIOD,
-    RATES,
-    ROUND_TRIPS,
-    TARGET,
-    UDP_RATE,
-    WEIGHT,
-    WEIGHTS,
-    udp_rate,
-)
 
 RIVALS: Aqms = {"PIE": "pie:target=40 ms", "CoDel": "codel:target=40 ms", "DualPI2": "dualpi2:target=40 ms"}
 """Later disciplines, whose target is the delay of 100 packets of 0.4 ms."""
@@ -43,40 +28,13 @@ def _five(count: int, trip: str) -> dict[str, str | Settings]:
     return {**_four(count, trip), **REMS}
 
 
-def _run(
-    name: str,
-    title: str,
-    aqms: Aqms,
-    vary: Mapping[str, Sequence[object] | str] | None = None,
-    quick: Mapping[str, Sequence[object] | str] | None = None,
-    *,
-    scenario: str = "exp1",
-    settings: Settings | None = None,
-    method: str = "grid",
-    series: bool = False,
-    rivals: Aqms | None = None,
-    most_seeds: int | None = None,
-) -> Experiment:
-    """Describe an experiment with the calibrated TCP."""
-    return Experiment(
-        name=name,
-        title=title,
-        scenario=f"lred/{scenario}",
-        aqms=aqms,
-        settings={**TCP, **(settings or {})},
-        vary=vary or {},
-        quick=quick or {},
-        method=method,
-        series=series,
-        rivals=rivals or {},
-        most_seeds=most_seeds,
-    )
+Run = partial(Experiment, scenario="lred/exp1", rivals={})
 
 
 def _designs(counts: Sequence[int]) -> dict[str, Sequence[object]]:
     """Return PI*'s design for each load."""
-    trips = [f"{ROUND_TRIPS[count] * 1000:.0f} ms" for count in counts]
-    return {COUNT: counts, "aqm.design.n": counts, "aqm.design.rtt": trips}
+    trips = [f"{m.ROUND_TRIPS[count] * 1000:.0f} ms" for count in counts]
+    return {m.COUNT: counts, "aqm.design.n": counts, "aqm.design.rtt": trips}
 
 
 def _pareto(rate: float, *shapes: float) -> dict[str, Sequence[object]]:
@@ -100,87 +58,87 @@ AVQS: Aqms = {
 }
 """AVQ by alpha: ns-2's code from a virtual capacity of C; at both ends also from ns-2's 0.8 C, and by its paper."""
 
-EXP3 = _run(
+EXP3 = Run(
     "exp3",
     "Experiment 3: the target queue",
     _five(400, "450 ms"),
-    {TARGET: [10, 20, 30, 40, 60, 80, 100, 120, 140, 160]},
-    {TARGET: [20, 100]},
-    scenario="exp3",
+    {m.TARGET: [10, 20, 30, 40, 60, 80, 100, 120, 140, 160]},
+    {m.TARGET: [20, 100]},
+    scenario="lred/exp3",
     rivals=RIVALS,
 )
-EXP4 = _run(
+EXP4 = Run(
     "exp4",
     "Experiment 4: UDP that takes 0.1 to 0.9 of the link",
     _four(100, "450 ms"),
-    {UDP_RATE: [udp_rate(density) for density in DENSITIES]},
-    {UDP_RATE: [udp_rate(density) for density in (0.1, 0.9)]},
-    scenario="exp4",
+    {m.UDP_RATE: [m.udp_rate(density) for density in m.DENSITIES]},
+    {m.UDP_RATE: [m.udp_rate(density) for density in (0.1, 0.9)]},
+    scenario="lred/exp4",
     series=True,
     rivals=RIVALS,
 )
 
-EXPERIMENTS = (
-    _run(
+_EVERY = (
+    Run(
         "fig2",
         "Figure 2: LRED's estimate and drop probability, at a load that loses 12 %",
         {"LRED": "lred"},
-        settings={COUNT: 450, "record.step": "20 ms"},
+        settings={m.COUNT: 450, "record.step": "20 ms"},
         series=True,
     ),
-    _run(
+    Run(
         "exp1",
         "Experiment 1: response times, 100 to 1000 flows",
         {"LRED": "lred", "PI": PI_400, **REMS},
-        {COUNT: list(ROUND_TRIPS)},
-        {COUNT: ENDS},
+        {m.COUNT: list(m.ROUND_TRIPS)},
+        {m.COUNT: ENDS},
         settings=SETTLING,
         rivals=RIVALS,
     ),
-    _run(
+    Run(
         "exp1-pistar",
         "Experiment 1: PI*, designed for each load",
         {"PI*": "pistar:design={n=100, rtt='450 ms'}"},
-        _designs(list(ROUND_TRIPS)),
+        _designs(list(m.ROUND_TRIPS)),
         _designs(ENDS),
         settings=SETTLING,
         method="paired",
     ),
-    _run("p0-light", "Experiment 2, light: LRED", {"LRED": "lred"}, scenario="exp2-light", settings=FIVE_HOSTS),
-    _run(
+    Run("p0-light", "Experiment 2, light: LRED", {"LRED": "lred"}, scenario="lred/exp2-light", settings=FIVE_HOSTS),
+    Run(
         "p0-heavy",
         "Experiment 2, heavy: LRED",
         {"LRED": "lred"},
-        scenario="exp2-heavy",
+        scenario="lred/exp2-heavy",
         settings={**SETTLING, **FIVE_HOSTS},
     ),
-    _run(
+    Run(
         "exp2-light",
         "Experiment 2, light: 80 flows of 550 ms",
         _five(80, "550 ms"),
-        scenario="exp2-light",
+        scenario="lred/exp2-light",
         settings=FIVE_HOSTS,
         series=True,
     ),
-    _run(
+    Run(
         "exp2-heavy",
         "Experiment 2, heavy: 800 flows of 70 ms",
         {**_five(800, "100 ms"), "PI* (0.7 s)": "pistar:q0=100,design={n=800, rtt='700 ms'}"},
-        scenario="exp2-heavy",
+        scenario="lred/exp2-heavy",
         settings={**SETTLING, **FIVE_HOSTS},
         series=True,
         rivals=RIVALS,
     ),
     EXP3,
-    replace(EXP3, name="exp3-time", vary={TARGET: [20, 160]}, quick={}, series=True, most_seeds=1, rivals={}),
+    replace(EXP3, name="exp3-time", vary={m.TARGET: [20, 160]}, quick={}, series=True, most_seeds=1, rivals={}),
     replace(
         EXP3,
         name="exp3-settled",
         title="Experiment 3 after PI has settled: from 300 s to 500 s",
         aqms=_four(400, "450 ms"),
-        settings={**TCP, "duration": "500 s", "warmup": "300 s"},
-        vary={TARGET: [20, 40, 100]},
-        quick={TARGET: [20, 100]},
+        settings={"duration": "500 s", "warmup": "300 s"},
+        vary={m.TARGET: [20, 40, 100]},
+        quick={m.TARGET: [20, 100]},
         rivals={},
     ),
     EXP4,
@@ -188,70 +146,70 @@ EXPERIMENTS = (
         EXP4,
         name="exp4-peak",
         title="Experiment 4 with the density of UDP while it is on, half of it on average",
-        vary={UDP_RATE: [udp_rate(density / 2) for density in (0.1, 0.5, 0.9)]},
-        quick={UDP_RATE: [udp_rate(density / 2) for density in (0.1, 0.9)]},
+        vary={m.UDP_RATE: [m.udp_rate(density / 2) for density in (0.1, 0.5, 0.9)]},
+        quick={m.UDP_RATE: [m.udp_rate(density / 2) for density in (0.1, 0.9)]},
         series=False,
         rivals={},
     ),
-    _run(
+    Run(
         "exp5",
         "Experiment 5: short flows between 100 long ones",
         _four(100, "450 ms"),
-        {ARRIVALS: [f"{rate} /s" for rate in RATES]},
-        {ARRIVALS: ["100 /s"]},
-        scenario="exp5",
+        {m.ARRIVALS: [f"{rate} /s" for rate in m.RATES]},
+        {m.ARRIVALS: ["100 /s"]},
+        scenario="lred/exp5",
         series=True,
         rivals=RIVALS,
     ),
-    _run(
+    Run(
         "exp5-avq",
         "Experiment 5: AVQ, and LRED with targets as short as AVQ's queue",
         {"LRED q0 = 10": "lred:q0=10", "LRED q0 = 20": "lred:q0=20", **AVQS},
-        {ARRIVALS: [f"{rate} /s" for rate in (10, 30, 60, 100)]},
-        {ARRIVALS: ["60 /s"]},
-        scenario="exp5",
+        {m.ARRIVALS: [f"{rate} /s" for rate in (10, 30, 60, 100)]},
+        {m.ARRIVALS: ["60 /s"]},
+        scenario="lred/exp5",
     ),
-    _run(
+    Run(
         "exp5-pareto",
         "Experiment 5: arrivals and lifetimes by Pareto's law, a hundred flows a second",
         _four(100, "450 ms"),
         _pareto(100, 1.2, 1.5, 1.9),
         _pareto(100, 1.5),
-        scenario="exp5",
-        settings={ARRIVALS: "auto", "traffic.short.interarrival": "pareto(10 ms, 1.5)"},
+        scenario="lred/exp5",
+        settings={m.ARRIVALS: "auto", "traffic.short.interarrival": "pareto(10 ms, 1.5)"},
         method="paired",
         series=True,
     ),
-    _run(
+    Run(
         "exp6",
         "Experiment 6: congestion both ways",
         {label: {"aqm": spec, "reverse_aqm": spec} for label, spec in _five(200, "600 ms").items()},
-        {BUFFER: ["200 packets", "400 packets"]},
-        scenario="exp6",
+        {m.BUFFER: ["200 packets", "400 packets"]},
+        scenario="lred/exp6",
         series=True,
     ),
-    _run(
+    Run(
         "beta10",
         "LRED with beta = 10, and a drop-tail buffer of its target",
         {"LRED": "lred:beta=10", "drop-tail": {"aqm": "droptail", "dumbbell.buffer": "100 packets"}},
         settings={"record.step": "20 ms"},
         series=True,
     ),
-    _run(
+    Run(
         "beta10-fine",
         "LRED with beta = 10, arrival by arrival",
         {"LRED": "lred:beta=10"},
         settings={"duration": "30 s", "record.step": "100 us"},
         series=True,
     ),
-    _run(
+    Run(
         "laws",
         "Laws that LRED's authors did not take, over the loads of experiment 1",
-        LAWS,
-        {COUNT: [100, 400, 700, 1000]},
-        {COUNT: ENDS},
+        m.LAWS,
+        {m.COUNT: [100, 400, 700, 1000]},
+        {m.COUNT: ENDS},
     ),
-    _run(
+    Run(
         "related",
         "The disciplines of section 2, over the loads of experiment 1",
         {
@@ -262,77 +220,77 @@ EXPERIMENTS = (
             "BLUE": "blue",
             "AVQ": "avq:form=ns2,initial=1",
         },
-        {COUNT: [100, 400, 1000]},
-        {COUNT: ENDS},
+        {m.COUNT: [100, 400, 1000]},
+        {m.COUNT: ENDS},
     ),
-    _run(
+    Run(
         "buffers",
         "Buffers of 25 to 800 packets, 100 flows",
         {"LRED": "lred", "drop-tail": "droptail"},
-        {BUFFER: [f"{size} packets" for size in (25, 50, 100, 200, 400, 800)]},
-        {BUFFER: ["25 packets", "200 packets", "800 packets"]},
-        settings={COUNT: 100},
+        {m.BUFFER: [f"{size} packets" for size in (25, 50, 100, 200, 400, 800)]},
+        {m.BUFFER: ["25 packets", "200 packets", "800 packets"]},
+        settings={m.COUNT: 100},
     ),
-    _run(
+    Run(
         "small-buffers",
         "Response times over the buffer, 400 flows",
         {"LRED": "lred", "PI": PI_400, **REMS},
-        {BUFFER: [f"{size} packets" for size in (150, 200, 400)]},
-        {BUFFER: ["150 packets", "400 packets"]},
+        {m.BUFFER: [f"{size} packets" for size in (150, 200, 400)]},
+        {m.BUFFER: ["150 packets", "400 packets"]},
         settings=SETTLING,
     ),
-    _run(
+    Run(
         "steps",
         "Long flows that join a hundred at 70 s and leave at 140 s",
         _five(100, "450 ms"),
-        {JOINS: [100, 300, 700]},
-        {JOINS: [300]},
-        scenario="steps",
+        {m.JOINS: [100, 300, 700]},
+        {m.JOINS: [300]},
+        scenario="lred/steps",
         series=True,
     ),
-    _run(
+    Run(
         "period",
         "LRED's measurement period",
         {"LRED": "lred"},
-        {PERIOD: ["100 ms", "300 ms", "1 s", "3 s", "10 s"], COUNT: ENDS},
-        {PERIOD: ["100 ms", "1 s", "10 s"]},
+        {m.PERIOD: ["100 ms", "300 ms", "1 s", "3 s", "10 s"], m.COUNT: ENDS},
+        {m.PERIOD: ["100 ms", "1 s", "10 s"]},
         settings=SETTLING,
         series=True,
     ),
-    _run(
+    Run(
         "weight",
         "LRED's measurement weight",
         {"LRED": "lred"},
-        {WEIGHT: [0.01, 0.1, 0.5, 0.9], COUNT: ENDS},
-        {WEIGHT: [0.1, 0.9]},
+        {m.WEIGHT: [0.01, 0.1, 0.5, 0.9], m.COUNT: ENDS},
+        {m.WEIGHT: [0.1, 0.9]},
         settings=SETTLING,
         series=True,
     ),
-    _run(
+    Run(
         "sizes",
         "Packets of 250 and of 1000 bytes",
         {"LRED": "lred", "LRED in bytes": "lred:bytes=true,mean_packet=625 B"},
-        scenario="sizes",
+        scenario="lred/sizes",
     ),
-    _run(
+    Run(
         "marks",
         "Marks instead of drops",
         {"LRED": "lred:ecn=false", "LRED, marks": "lred:ecn=true", "PI, marks": "pi:q0=100,ecn=true"},
-        {COUNT: [100, 200, 400, 800]},
-        {COUNT: [100, 800]},
-        scenario="ecn",
+        {m.COUNT: [100, 200, 400, 800]},
+        {m.COUNT: [100, 800]},
+        scenario="lred/ecn",
         rivals=RIVALS,
     ),
-    _run(
+    Run(
         "fgn",
         "Fractional Gaussian noise",
         _four(100, "450 ms"),
-        {HURST: [0.5, 0.7, 0.9]},
-        {HURST: [0.5, 0.9]},
-        scenario="fgn",
+        {m.HURST: [0.5, 0.7, 0.9]},
+        {m.HURST: [0.5, 0.9]},
+        scenario="lred/fgn",
         rivals=RIVALS,
     ),
-    _run(
+    Run(
         "trace",
         "A recorded trace",
         # The recording's packets are larger; the gains are those for packets of the long flows.
@@ -341,22 +299,25 @@ EXPERIMENTS = (
             "PI*": "pistar:q0=100,design={n=100, rtt='450 ms', packet='500 B'}",
             "REM": "rem:q0=100,form=ns2,mean_packet=500 B",
         },
-        scenario="trace",
+        scenario="lred/trace",
         rivals=RIVALS,
     ),
-    _run(
+    Run(
         "priorities",
         "Priorities",
-        {label: f"lred:weights=[{', '.join(map(str, weights))}]" for label, weights in WEIGHTS.items()},
-        scenario="priorities",
+        {label: f"lred:weights=[{', '.join(map(str, weights))}]" for label, weights in m.WEIGHTS.items()},
+        scenario="lred/priorities",
     ),
-    _run(
+    Run(
         "short-model",
         "Experiment 5 with the TCP of the model of short flows",
         {"LRED": "lred"},
-        {ARRIVALS: [f"{rate} /s" for rate in RATES]},
-        {ARRIVALS: ["30 /s", "100 /s"]},
-        scenario="exp5",
+        {m.ARRIVALS: [f"{rate} /s" for rate in m.RATES]},
+        {m.ARRIVALS: ["30 /s", "100 /s"]},
+        scenario="lred/exp5",
         settings={**NS2_35, "duration": "150 s", "warmup": "55 s"},
     ),
 )
+
+EXPERIMENTS = tuple(replace(one, settings={**TCP, **one.settings}) for one in _EVERY)
+"""All have the calibrated TCP, of which some set other values."""

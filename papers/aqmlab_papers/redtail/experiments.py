@@ -1,6 +1,9 @@
 """The experiments of the RED+Tail paper."""
 
-from aqmlab_papers import Aqms, Experiment
+from functools import partial
+
+from aqmlab.scenario import Settings
+from aqmlab_papers import RIVALS, Aqms, Experiment
 from aqmlab_papers.redtail import measures as m
 from aqmlab_papers.redtail.theory import ALONE, FIXED_LOSS, FLOWS, LOSS, MOVING, PD, PROBES
 
@@ -24,7 +27,7 @@ TCP = {
 }
 """The TCP that reproduces the paper's Table I: docs/theory/transfers.md."""
 OURS = {"aqm": "redtail", "aqm.long": f"ared:preset=redtail,{FLAT}", **m.CHOSEN, **TCP}
-FTP_ALONE = {
+FTP_ALONE: Settings = {
     "traffic.web.count": 0,
     "traffic.cbr.count": 0,
     "duration": "300 s",
@@ -37,23 +40,18 @@ RED = {f"RED, max_p {p:g}": f"red:min_th=20,max_th=80,max_p={p:g},spacing=wait" 
 ADAPTIVE = {f"Adaptive RED, max_p {p:g}": f"ared:preset=redtail,max_p={p:g},{FLAT}" for p in (0.02, 0.1, 0.5)}
 
 
-def web(name: str, title: str, aqms: Aqms = RED_TAIL, **more: object) -> Experiment:
-    """Describe an experiment with the web scenario."""
-    settings = {**OURS, **more.pop("settings", {})}  # type: ignore[dict-item]
-    return Experiment(
-        name=name,
-        title=title,
-        scenario="redtail/web",
-        settings=settings,
-        aqms=aqms,
-        **{"rivals": {}, **more},  # type: ignore[arg-type]
-    )
+Web = partial(Experiment, scenario="redtail/web", settings=OURS, rivals={})
+Files = partial(
+    Experiment, scenario="redtail/files", settings=OURS, vary={m.SIZE: SIZES}, quick={m.SIZE: FEW_SIZES}, rivals=LATER
+)
+Alone = partial(Experiment, settings=TCP, rivals={})
+"""An experiment without RED+Tail's own parameters, and without later disciplines."""
 
 
 EXPERIMENTS = (
-    web("web", "10 FTP, 800 web clients and CBR: losses, delays, rates", THREE, rivals=LATER),
-    web("time", "The same over time", {**RED_TAIL, m.ARED: THREE[m.ARED], **MOVING_THRESHOLDS}, series=True),
-    web(
+    Web("web", "10 FTP, 800 web clients and CBR: losses, delays, rates", THREE, rivals=LATER),
+    Web("time", "The same over time", {**RED_TAIL, m.ARED: THREE[m.ARED], **MOVING_THRESHOLDS}, series=True),
+    Web(
         "n",
         "RED+Tail over N, after which a connection is long",
         {**RED_TAIL, **MOVING_THRESHOLDS},
@@ -61,41 +59,45 @@ EXPERIMENTS = (
         quick={m.N: [64, 256]},
         series=True,
     ),
-    web(
+    Web(
         "dynamic-web", "The same with thresholds that move in RED+Tail's long queue", {**RED_TAIL, **MOVING_THRESHOLDS}
     ),
-    web(
+    Web(
         "silence",
         "RED+Tail over T, after whose silence a connection is new",
+        RED_TAIL,
         vary={m.T: ["5 s", "10 s", "50 s", "200 s"]},
         quick={m.T: ["5 s", "200 s"]},
     ),
-    web(
+    Web(
         "c1max",
         "RED+Tail over C1max",
+        RED_TAIL,
         vary={m.C1_MAX: [0.5, 0.6, 0.7, 0.8, 0.9, 1.0]},
         quick={m.C1_MAX: [0.5, 0.8, 1.0]},
     ),
-    web(
+    Web(
         "maxth1",
         "The web scenario over max_th1",
+        RED_TAIL,
         vary={m.MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
         quick={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
     ),
-    web(
+    Web(
         "equation-1",
         "The same by equation (1): C1min = 0, C1max = C",
-        settings={"aqm.min_th1": "0 B", "aqm.c1_min": 0, m.C1_MAX: 1},
+        RED_TAIL,
+        settings={**OURS, "aqm.min_th1": "0 B", "aqm.c1_min": 0, m.C1_MAX: 1},
         vary={m.MAX_TH1: [f"{size} kB" for size in range(10, 81, 10)]},
         quick={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
     ),
-    web(
+    Web(
         "room",
         "Moving thresholds with a larger buffer and a smaller max_th1",
         MOVING_THRESHOLDS,
         vary={"dumbbell.buffer": ["160 kB", "240 kB"], m.MAX_TH1: ["15 kB", "30 kB"]},
     ),
-    web(
+    Web(
         "targets",
         "Delays by choice of the thresholds",
         {
@@ -105,26 +107,27 @@ EXPERIMENTS = (
         vary={m.MAX_TH1: ["15 kB", "30 kB", "45 kB"]},
         quick={m.MAX_TH1: ["30 kB"]},
     ),
-    web(
+    Web(
         "ftp-alone",
         "10 and 40 FTP alone: synchronisation, and the setting of max_p",
         {m.TAIL: "droptail", **RED, **ADAPTIVE},
-        settings=FTP_ALONE,
+        settings={**OURS, **FTP_ALONE},
         vary={m.COUNT: [10, 40]},
         quick={m.COUNT: [10]},
     ),
-    web(
+    Web(
         "random-loss",
         "FTP and web over a fast link that loses at random",
         {ALONE: "droptail"},
         settings={
+            **OURS,
             "dumbbell.rate": "1 Gbit/s",
             "dumbbell.access_rate": "100 Mbit/s",
             "dumbbell.buffer": "10000 packets",
         },
         vary={PD: [0.01, 0.04]},
     ),
-    web(
+    Web(
         "causes",
         "RED+Tail with a split buffer, and with early drops in its short queue too",
         {
@@ -134,111 +137,83 @@ EXPERIMENTS = (
             "Early drops": {"aqm.short": f"ared:preset=redtail,{FLAT}"},
         },
     ),
-    web("by-size", "Adaptive RED that draws its drops by the size of a packet", {m.ARED: "ared:preset=redtail"}),
-    web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
+    Web("by-size", "Adaptive RED that draws its drops by the size of a packet", {m.ARED: "ared:preset=redtail"}),
+    Web("rivals", "The web scenario with later disciplines", {**RED_TAIL, **LATER}),
     Experiment(
-        name="voice",
-        title="Voice and video in the place of CBR",
-        scenario="redtail/voice",
-        settings=OURS,
-        aqms=THREE,
-        rivals=LATER,
+        "voice", "Voice and video in the place of CBR", THREE, scenario="redtail/voice", settings=OURS, rivals=LATER
     ),
-    Experiment(
-        name="files",
-        title="Small files beside that traffic",
-        scenario="redtail/files",
-        settings=OURS,
-        aqms=THREE,
-        vary={m.SIZE: SIZES},
-        quick={m.SIZE: FEW_SIZES},
-        rivals=LATER,
-    ),
-    Experiment(
-        name="short-buffer",
-        title="Small files beside that traffic, with a drop-tail buffer of about Adaptive RED's delay",
-        scenario="redtail/files",
-        settings=OURS,
-        aqms={"Short DropTail": {"aqm": "droptail", "dumbbell.buffer": "60 kB"}},
-        vary={m.SIZE: SIZES},
-        quick={m.SIZE: FEW_SIZES},
+    Files("files", "Small files beside that traffic", THREE),
+    Files(
+        "short-buffer",
+        "Small files beside that traffic, with a drop-tail buffer of about Adaptive RED's delay",
+        {"Short DropTail": {"aqm": "droptail", "dumbbell.buffer": "60 kB"}},
         rivals={},
     ),
-    Experiment(
-        name="alone",
-        title="Small files on an empty link",
-        scenario="redtail/files",
+    Files(
+        "alone",
+        "Small files on an empty link",
+        {"No other traffic": "droptail"},
         settings={**TCP, "traffic.web.count": 0, "traffic.ftp.count": 0, "traffic.cbr.count": 0},
-        aqms={"No other traffic": "droptail"},
-        vary={m.SIZE: SIZES},
-        quick={m.SIZE: FEW_SIZES},
+        rivals=RIVALS,
     ),
     Experiment(
-        name="dynamic",
-        title="20 FTP, and 20 more from 100 to 300 s: fixed and moving thresholds",
+        "dynamic",
+        "20 FTP, and 20 more from 100 to 300 s: fixed and moving thresholds",
+        {m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         scenario="redtail/dynamic",
         settings=TCP,
-        aqms={m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         series=True,
     ),
-    Experiment(
-        name="bands",
-        title="Moving thresholds over the band of P",
+    Alone(
+        "bands",
+        "Moving thresholds over the band of P",
+        {m.DYNAMIC: {}},
         scenario="redtail/dynamic",
-        settings=TCP,
-        aqms={m.DYNAMIC: {}},
         vary={"aqm.p_l": [0.005, 0.01, 0.02], "aqm.p_u": [0.01, 0.02, 0.04]},
         method="paired",
-        rivals={},
     ),
-    Experiment(
-        name="mixed",
-        title="Flows of 16 and of 240 ms in one queue",
+    Alone(
+        "mixed",
+        "Flows of 16 and of 240 ms in one queue",
+        {m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         scenario="redtail/mixed",
-        settings=TCP,
-        aqms={m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
-        rivals={},
     ),
-    Experiment(
-        name="table1",
-        title="Small files of 30 to 210 kB over a link that drops with a fixed probability",
+    Alone(
+        "table1",
+        "Small files of 30 to 210 kB over a link that drops with a fixed probability",
+        {ALONE: "droptail"},
         scenario="redtail/table1",
-        settings=TCP,
-        aqms={ALONE: "droptail"},
         vary={PD: [0.0, 0.02, 0.04, 0.06, 0.08]},
         quick={PD: [0.0, 0.02, 0.04, 0.08]},
-        rivals={},
     ),
-    Experiment(
-        name="steady",
-        title="20 and 40 FTP all along: moving thresholds, and a fixed loss",
+    Alone(
+        "steady",
+        "20 and 40 FTP all along: moving thresholds, and a fixed loss",
+        {MOVING: {}, FIXED_LOSS: {"aqm": "droptail", PD: LOSS}},
         scenario="redtail/steady",
-        settings=TCP,
-        aqms={MOVING: {}, FIXED_LOSS: {"aqm": "droptail", PD: LOSS}},
         vary={m.COUNT: [count - len(PROBES) for count in FLOWS]},
         series=True,
-        rivals={},
     ),
     Experiment(
-        name="prediction",
-        title="The short queue's rate by its length, and by a prediction",
-        scenario="redtail/prediction",
-        settings=TCP,
-        aqms={
+        "prediction",
+        "The short queue's rate by its length, and by a prediction",
+        {
             m.RULE: {"aqm.allocation": "queue"},
             m.PREDICTION: {},
             m.LONG_MEAN: {"aqm.alpha": 0.01, "aqm.beta": 0},
             m.FIRST: {"aqm.c1_min": 1, m.C1_MAX: 1},
         },
+        scenario="redtail/prediction",
+        settings=TCP,
         vary={m.MAX_TH1: ["10 kB", "30 kB", "80 kB"]},
         quick={m.MAX_TH1: ["30 kB", "80 kB"]},
     ),
     Experiment(
-        name="forecast",
-        title="What is predicted and what comes",
+        "forecast",
+        "What is predicted and what comes",
+        {interval: {"aqm.interval": interval} for interval in m.INTERVALS},
         scenario="redtail/prediction",
         settings={"record.step": f"{m.STEP} s", **TCP},
-        aqms={interval: {"aqm.interval": interval} for interval in m.INTERVALS},
         series=True,
         rivals={},
     ),

@@ -67,20 +67,14 @@ class Sender:
 def times(
     packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
 ) -> Array:
-    """Return the duration of each of n transfers, from its first SYN to the ACK of its last packet.
-
-    Seconds, shape (n,).
-    """
+    """Return the duration (s) of each of n transfers, from its first SYN to the ACK of its last packet; shape (n,)."""
     return outcomes(packets, p, R, tau, n, seed, sender)[0]
 
 
 def outcomes(
     packets: int, p: float, R: float, tau: float, n: int = 600, seed: int = 1, sender: Sender | None = None
 ) -> tuple[Array, Array]:
-    """Return the duration and the number of time-outs of each of n transfers.
-
-    The durations (s), as from `times`, and the numbers of time-outs after the SYN; each has shape (n,).
-    """
+    """Return the durations (s) of n transfers, as from `times`, and their time-outs after the SYN; shape (n,)."""
     whole(packets=packets, n=n)
     positive(R=R, tau=tau)
     not_negative(seed=seed)
@@ -112,10 +106,7 @@ class Recovery:
 
 
 def after_loss(lost: Collection[int], packets: int, R: float, tau: float, sender: Sender | None = None) -> Recovery:
-    """Follow a transfer of which chosen packets are lost once, and no other.
-
-    Its duration, time-outs, and the window at the first loss. Raises ValueError if none of the file's packets is lost.
-    """
+    """Follow a transfer of which chosen packets are lost once, and no other."""
     positive(R=R, tau=tau)
     if not any(1 <= one <= packets for one in lost):
         raise ValueError(f"lost = {sorted(lost)}: must contain one of the packets 1 to {packets}")

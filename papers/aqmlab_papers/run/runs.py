@@ -31,7 +31,7 @@ from aqmlab.runs.store import Store
 from aqmlab.runs.swept import Sweep
 from aqmlab.runs.table import RunTable
 from aqmlab_papers.describe.check import Better, Check, Effect, Tolerance
-from aqmlab_papers.describe.paper import Curve
+from aqmlab_papers.describe.paper import Curve, mean_curve
 from aqmlab_papers.describe.per_seed import PerSeed
 from aqmlab_papers.run.reading import place, reading
 from aqmlab_papers.run.table import Table
@@ -240,18 +240,9 @@ class Runs:
             if summary.mean is not None:
                 points.append((point["at"][0] if parameter else point["at"].mean(), summary))
         points.sort(key=lambda point: point[0])
-        banded = all(summary.ci95 is not None for _, summary in points)
-        means = [(summary.mean or 0.0) * scale for _, summary in points]
-        halves = [(summary.ci95 or 0.0) * scale for _, summary in points]
-        return Curve(
-            panel,
-            label if name is None else name,
-            [at if isinstance(at, str) else at * x_scale for at, _ in points],
-            means,
-            [mean - half for mean, half in zip(means, halves, strict=True)] if banded else None,
-            [mean + half for mean, half in zip(means, halves, strict=True)] if banded else None,
-            style,
-        )
+        places = [at if isinstance(at, str) else at * x_scale for at, _ in points]
+        means = [summary for _, summary in points]
+        return mean_curve(panel, label if name is None else name, places, means, scale=scale, style=style)
 
     def series(self, label: str, at: At | None = None, seed: int | None = None) -> polars.DataFrame:
         """Return the time series of queues and signals of one run, as from `Result.series_of`.

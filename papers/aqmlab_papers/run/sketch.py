@@ -1,10 +1,11 @@
-"""Shorthand for the curves of a figure."""
+"""Shorthand for the curves of a figure, and for the cells of a table."""
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from aqmlab.results.summary import Summary
 from aqmlab_papers.describe.paper import Curve
+from aqmlab_papers.describe.paper import mean_curve as mean_curve
+from aqmlab_papers.describe.per_seed import PerSeed
 from aqmlab_papers.describe.reader import reader
 from aqmlab_papers.run.evidence import Evidence
 from aqmlab_papers.run.runs import At
@@ -62,31 +63,15 @@ def over_time(
     return reader(curves, experiment)
 
 
-def mean_curve(
-    panel: str,
-    name: str,
-    x: Sequence[float] | Sequence[str],
-    summaries: Iterable[Summary],
-    *,
-    scale: float = 1.0,
-    style: str = "line",
-) -> Curve:
-    """Return the curve of means with their 95 % confidence intervals, one for each of ``x``.
-
-    A point without a value is NaN; if any point lacks an interval, none has one.
-    """
-    points = list(summaries)
-    means = [math.nan if point.mean is None else point.mean * scale for point in points]
-    if any(point.ci95 is None for point in points):
-        return Curve(panel, name, x, means, style=style)
-    halves = [(point.ci95 or 0.0) * scale for point in points]
-    low, high = ([mean + sign * half for mean, half in zip(means, halves, strict=True)] for sign in (-1, 1))
-    return Curve(panel, name, x, means, low, high, style)
-
-
 def bars(panel: str, name: str, places: Sequence[str], summaries: Iterable[Summary], scale: float = 1.0) -> Curve:
     """Return bars for means with their 95 % confidence intervals, one for each category in ``places``.
 
     Missing values and intervals are as in `mean_curve`.
     """
     return mean_curve(panel, name, places, summaries, scale=scale, style="bars")
+
+
+def cells(name: str, values: PerSeed) -> dict[str, float | None]:
+    """Return the cells of a table's row for the mean of a quantity, and for half its 95 % confidence interval."""
+    summary = values.summary
+    return {name: summary.mean, f"{name} ±": summary.ci95}

@@ -40,18 +40,12 @@ def predicted_nodes(min_rto: float) -> float:
 
 
 def rule_gains(capacity: float = CAPACITY, rtt: float = RTT_MAX) -> tuple[float, float]:
-    """Return a and b (per packet) by PI's rule, for 60 flows of 180 ms at 160 Hz.
-
-    ``capacity`` (packets/s) is by default the survey's link.
-    """
+    """Return a and b (per packet) by PI's rule, for 60 flows of 180 ms at 160 Hz, by default on the survey's link."""
     return pi.tustin(*pi.rule(FLOWS_MIN, rtt, capacity), FREQUENCY)
 
 
 def printed_plant(s: complex, flows: float, rtt: float, capacity: float) -> complex:
-    """Return the plant (1) as printed in the survey, in packets.
-
-    It is R C^2/(2 N^2) / (s + 2 N/(R^2 C)) times (N/R) / (s + 1/R).
-    """
+    """Return the plant (1) as printed: R C^2/(2 N^2) / (s + 2 N/(R^2 C)) times (N/R) / (s + 1/R), in packets."""
     windows = rtt * capacity**2 / (2 * flows**2) / (s + 2 * flows / (rtt**2 * capacity))
     return windows * (flows / rtt) / (s + 1 / rtt)
 
@@ -62,10 +56,7 @@ def hollot(flows: float, rtt: float, capacity: float) -> loop.Plant:
 
 
 def margin(a: float, b: float) -> float:
-    """Return the phase margin of PI on Hollot's plant of 60 flows and 180 ms at the survey's link.
-
-    Degrees; negative if the loop is unstable.
-    """
+    """Return the phase margin (degrees) of PI on Hollot's plant of 60 flows and 180 ms at the survey's link."""
     return loop.Loop(hollot(FLOWS_MIN, RTT_MAX, CAPACITY), laws.pi(a, b, FREQUENCY)).margins().phase_margin_deg
 
 

@@ -27,8 +27,7 @@ Array = NDArray[np.float64]
 def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = inf) -> Array:
     """Return when each packet of a transfer has left the link, if none is lost and every ACK releases two.
 
-    In seconds since the start; shape (packets,). With w1 = 1, packet j of round r leaves at (r - 1)(R + tau) + j tau
-    while a round is shorter than R + tau; from then on the pipe is full, and one leaves every tau.
+    In seconds since the start; shape (packets,).
     """
     whole(packets=packets, w1=w1)
     positive(R=R, tau=tau)
@@ -46,10 +45,9 @@ def slow_start(packets: int, R: float, tau: float, w1: int = 1, W_max: float = i
 
 
 def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0, w1: int = 1) -> Array:
-    """Return the duration of a transfer without loss (s).
+    """Return the duration of a transfer without loss (s): RED+Tail's Table I, first column.
 
-    The last packet of `slow_start`, half a round trip until it arrives, and ``round_trips``. RED+Tail's Table I, first
-    column.
+    The last packet of `slow_start`, half a round trip until it arrives, and ``round_trips``.
     """
     not_negative(round_trips=round_trips)
     whole(packets=packets)
@@ -59,10 +57,7 @@ def loss_free(packets: ArrayLike, R: float, tau: float, round_trips: float = 2.0
 
 
 def any_lost(packets: ArrayLike, p: ArrayLike) -> Array:
-    """Return the probability that at least one of several packets is lost: 1 - (1 - p)^packets.
-
-    Cardwell et al. 2000, eq. (16); in RED+Tail for 64 packets and p = 0.04.
-    """
+    """Return the probability that at least one of several packets is lost, eq. (16): 1 - (1 - p)^packets."""
     positive(packets=packets)
     probability(p=p)
     packets, p = np.asarray(packets, dtype=float), np.asarray(p, dtype=float)
@@ -108,12 +103,10 @@ def cardwell(
     p_back: ArrayLike = 0.0,
     round_trips: float = 0.0,
 ) -> Latency:
-    """Return the mean time of a transfer with losses, by the model of Cardwell, Savage and Anderson.
+    """Return the mean time of a transfer with losses, by the model of Cardwell, Savage and Anderson, INFOCOM 2000.
 
-    Cardwell, Savage and Anderson, INFOCOM 2000: handshake eq. (4), packets of slow start (5), its last window (11), its
-    time (15), the first loss (16) to (20), the rest (21) to (24), without the wait for a delayed first ACK of (25). The
-    model replaces the mean of the time after slow start by the time after a mean slow start. Links have no rate: a
-    window of any size takes a round trip.
+    Handshake eq. (4), packets of slow start (5), its last window (11), its time (15), the first loss (16) to (20), the
+    rest (21) to (24), without the wait for a delayed first ACK of (25). A window of any size takes a round trip.
     """
     positive(packets=packets, R=R, Ts=Ts, T0=T0, b=b, w1=w1)
     limit(W_max=W_max)

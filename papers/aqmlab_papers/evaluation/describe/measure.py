@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-if TYPE_CHECKING:
-    import polars
+import polars
 
+if TYPE_CHECKING:
     from aqmlab_papers.run.runs import Runs
 
 LINK = "bottleneck"
@@ -17,8 +17,8 @@ LINK = "bottleneck"
 Better = Literal["more", "less"]
 """Whether more or less of a measure is better."""
 
-Values = Mapping[str, Mapping[int, float | None]]
-"""A number of each run, by the label of the discipline and by seed; None where the run has none."""
+Values = Mapping[int, float | None]
+"""A number of each run of a discipline, by seed; None where the run has none."""
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,15 @@ class Measure:
     """A number of a run.
 
     ``least`` is the least difference of interest, in ``unit`` (empty for a pure number): smaller differences are
-    neither better nor worse. ``digits`` is the number of decimals to show.
+    neither better nor worse. ``read`` takes the runs and the label of a discipline. ``digits`` is the number of
+    decimals to show.
     """
 
     name: str
     unit: str
     better: Better
     least: float
-    read: Callable[[Runs], Values]
+    read: Callable[[Runs, str], Values]
     digits: int = 1
 
     @property
@@ -42,149 +43,108 @@ class Measure:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-class NoValueError(LookupError):
-    """Raised when a run has no value of a metric."""
+def computed(name: str, unit: str, better: Better, least: float, value: polars.Expr, digits: int = 1) -> Measure:
+    """Return a measure that is computed from the metrics of each run: columns of `Runs.frame`."""
 
-
-Metric = Callable[[str], float]
-"""Returns a metric of a run by its column in `Runs.frame`; raises `NoValueError` if the run has none."""
-
-
-def computed(
-    name: str, unit: str, better: Better, least: float, value: Callable[[Metric], float], digits: int = 1
-) -> Measure:
-    """Return a measure that is computed from the metrics of each run."""
-
-    def read(runs: Runs) -> Values:
-        columns: dict[str, list[Any]] = {}
-        found: dict[str, dict[int, float | None]] = {}
-        for row, (label, seed) in enumerate(runs.frame.select("aqm", "seed").iter_rows()):
-
-            def metric(column: str, row: int = row) -> float:
-                if column not in columns:
-                    # A metric that no run has, such as the loss of a class without packets, has no column.
-                    known = column in runs.frame.columns
-                    columns[column] = runs.frame[column].to_list() if known else [None] * len(runs.frame)
-                if (number := columns[column][row]) is None:
-                    raise NoValueError(column)
-                return float(number)
-
-            try:
-                number: float | None = value(metric)
-            except NoValueError:
-                number = None
-            found.setdefault(label, {})[seed] = number
-        return found
+    def read(runs: Runs, label: str) -> Values:
+        rows = runs.of(label)
+        # A metric that no run has, such as the loss of a class without packets, has no column.
+        if not set(value.meta.root_names()) <= set(rows.columns):
+            return dict.fromkeys(rows["seed"])
+        return dict(rows.select("seed", value.cast(polars.Float64).alias("value")).iter_rows())
 
     return Measure(name, unit, better, least, read, digits)
 
 
+def _of(entry: str, metric: str) -> polars.Expr:
+    """Return a metric of a traffic entry."""
+    return polars.col(f"classes.{entry}.{metric}")
+
+
 def goodput(entry: str, name: str = "Goodput") -> Measure:
     """Goodput of a traffic entry (section 2.5); one percent of 10 Mbit/s is of interest."""
-    return computed(name, "Mbit/s", "more", 0.1, lambda run: run(f"classes.{entry}.goodput") * 1e-6, 2)
+    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "goodput") * 1e-6, 2)
 
 
 def waiting(entry: str, name: str = "Delay", of: str = "mean") -> Measure:
     """One-way delay of a traffic entry's packets in excess of the idle network's (2.6, 2.7); 1 ms is of interest."""
-    return computed(
-        name,
-        "ms",
-        "less",
-        1.0,
-        lambda run: (run(f"classes.{entry}.delay_{of}") - run(f"classes.{entry}.delay_idle")) * 1e3,
-    )
+    return computed(name, "ms", "less", 1.0, (_of(entry, f"delay_{of}") - _of(entry, "delay_idle")) * 1e3)
 
 
 def loss(entry: str, name: str = "Loss") -> Measure:
     """Loss ratio of a traffic entry on its whole path (2.3); one packet in a thousand is of interest."""
-    return computed(name, "%", "less", 0.1, lambda run: run(f"classes.{entry}.path_loss_ratio") * 100, 2)
+    return computed(name, "%", "less", 0.1, _of(entry, "path_loss_ratio") * 100, 2)
 
 
 def loss_runs(entry: str, name: str = "Losses in a row") -> Measure:
     """Mean number of packets that a flow loses in a row (2.3)."""
-    return computed(name, "packets", "less", 0.1, lambda run: run(f"classes.{entry}.loss_run_mean"), 2)
+    return computed(name, "packets", "less", 0.1, _of(entry, "loss_run_mean"), 2)
 
 
 def synchronisation(name: str = "Loss synchronisation") -> Measure:
     """Mean share of the flows that lose packets in one loss event (2.4); 5 % is of interest."""
-    return computed(name, "%", "less", 5.0, lambda run: run(f"links.{LINK}.loss_synchronisation") * 100)
+    return computed(name, "%", "less", 5.0, polars.col(f"links.{LINK}.loss_synchronisation") * 100)
 
 
 def jitter(entry: str, name: str = "Jitter") -> Measure:
     """Mean difference of the delays of consecutive packets of a flow (2.6); 0.1 ms is of interest."""
-    return computed(name, "ms", "less", 0.1, lambda run: run(f"classes.{entry}.jitter") * 1e3, 2)
+    return computed(name, "ms", "less", 0.1, _of(entry, "jitter") * 1e3, 2)
 
 
 def completion(entry: str, name: str = "Completion time") -> Measure:
     """Mean completion time of a traffic entry's flows (2.1); 20 ms is of interest."""
-    return computed(name, "ms", "less", 20.0, lambda run: run(f"classes.{entry}.completion_time_mean") * 1e3, 0)
+    return computed(name, "ms", "less", 20.0, _of(entry, "completion_time_mean") * 1e3, 0)
 
 
 def slow_completion(entry: str, name: str) -> Measure:
     """95th percentile of the completion times, in which lost SYNs and last segments show (2.1, 2.2); 20 ms count."""
-    return computed(name, "ms", "less", 20.0, lambda run: run(f"classes.{entry}.completion_time_p95") * 1e3, 0)
+    return computed(name, "ms", "less", 20.0, _of(entry, "completion_time_p95") * 1e3, 0)
 
 
 def page(entry: str = "web", name: str = "Page time") -> Measure:
     """Mean time in which a whole web page arrives (2.1); 50 ms is of interest."""
-    return computed(name, "ms", "less", 50.0, lambda run: run(f"classes.{entry}.session_time_mean") * 1e3, 0)
+    return computed(name, "ms", "less", 50.0, _of(entry, "session_time_mean") * 1e3, 0)
 
 
 def voice(entry: str, name: str) -> Measure:
     """Mean opinion score of a call; 0.1 is of interest."""
-    return computed(name, "", "more", 0.1, lambda run: run(f"classes.{entry}.mos"), 2)
+    return computed(name, "", "more", 0.1, _of(entry, "mos"), 2)
 
 
 def bitrate(entry: str, name: str) -> Measure:
     """Mean bitrate of the video that clients choose; 0.1 Mbit/s is of interest."""
-    return computed(name, "Mbit/s", "more", 0.1, lambda run: run(f"classes.{entry}.video_bitrate") / 1e6, 2)
+    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "video_bitrate") / 1e6, 2)
 
 
 def stalled(entry: str, name: str) -> Measure:
     """Share of the time in which a video waits for its next chunk; 1 % is of interest."""
-    return computed(name, "%", "less", 1.0, lambda run: run(f"classes.{entry}.stall_ratio") * 100)
+    return computed(name, "%", "less", 1.0, _of(entry, "stall_ratio") * 100)
 
 
 def fairness(name: str = "Jain index") -> Measure:
     """Jain's index of the goodputs of all flows that last; 0.02 is of interest."""
-    return computed(name, "", "more", 0.02, lambda run: run("jain"), 3)
+    return computed(name, "", "more", 0.02, polars.col("jain"), 3)
 
 
 def share(entry: str, others: Sequence[str], name: str, better: Better) -> Measure:
     """Share of a traffic entry in the goodput of several; 5 % is of interest."""
-
-    def value(metric: Metric) -> float:
-        own, *rest = (metric(f"classes.{one}.goodput") for one in (entry, *others))
-        return _over(own, own + sum(rest)) * 100
-
-    return computed(name, "%", better, 5.0, value)
+    whole = sum((_of(one, "goodput") for one in others), _of(entry, "goodput"))
+    return computed(name, "%", better, 5.0, _over(_of(entry, "goodput"), whole) * 100)
 
 
 def ratio(first: str, second: str, name: str) -> Measure:
     """Goodput of the second traffic entry over that of the first (6.3), for figures: it has no better direction."""
-
-    def value(metric: Metric) -> float:
-        return _over(metric(f"classes.{second}.goodput"), metric(f"classes.{first}.goodput"))
-
-    return computed(name, "", "more", 0.0, value, 2)
+    return computed(name, "", "more", 0.0, _over(_of(second, "goodput"), _of(first, "goodput")), 2)
 
 
-def _over(own: float, whole: float) -> float:
-    if whole == 0:
-        raise NoValueError
-    return own / whole
+def _over(own: polars.Expr, whole: polars.Expr) -> polars.Expr:
+    return polars.when(whole != 0).then(own / whole)
 
 
 def size_bias(small: str, large: str, name: str = "Difference of losses") -> Measure:
     """How far the loss ratios of small and large packets are apart (4.4); one packet in a thousand is of interest."""
-    return computed(
-        name,
-        "% points",
-        "less",
-        0.1,
-        lambda run: abs(run(f"classes.{small}.path_loss_ratio") - run(f"classes.{large}.path_loss_ratio")) * 100,
-        2,
-    )
+    apart = (_of(small, "path_loss_ratio") - _of(large, "path_loss_ratio")).abs()
+    return computed(name, "% points", "less", 0.1, apart * 100, 2)
 
 
 @dataclass(frozen=True)
@@ -198,8 +158,6 @@ class Phase:
 
     def of(self, frame: polars.DataFrame, warmup: float) -> polars.DataFrame:
         """Select the rows of a time series that lie in the phase, after the warm-up."""
-        import polars
-
         middle = polars.col("t") + (frame["t"][1] - frame["t"][0]) / 2
         return frame.filter((middle > warmup) & ((middle - self.start) % self.period < self.length))
 
@@ -209,9 +167,8 @@ def _in_phase(
 ) -> Measure:
     """Return a measure of a phase, read from the rows of the series that lie in it; 1 of its unit is of interest."""
 
-    def read(runs: Runs) -> Values:
-        labels = runs.frame["aqm"].unique(maintain_order=True)
-        return {label: runs.from_series(label, lambda frame: value(phase.of(frame, warmup))).values for label in labels}
+    def read(runs: Runs, label: str) -> Values:
+        return runs.from_series(label, lambda frame: value(phase.of(frame, warmup))).values
 
     return Measure(f"{name}, {phase.name}", unit, better, 1.0, read)
 

@@ -1,24 +1,14 @@
 """Sections 9 and 10: mixes of traffic, traffic in both directions, several managed queues."""
 
+import polars
+
+from aqmlab_papers.evaluation.describe import measure as m
 from aqmlab_papers.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Placement
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
-from aqmlab_papers.evaluation.describe.measure import (
-    Measure,
-    bitrate,
-    computed,
-    fairness,
-    goodput,
-    loss,
-    page,
-    slow_completion,
-    stalled,
-    voice,
-    waiting,
-)
 
 
-def _qoo() -> Measure:
-    return computed("QoO", "%", "more", 5.0, lambda run: run("qoo") * 100, 0)
+def _qoo() -> m.Measure:
+    return m.computed("QoO", "%", "more", 5.0, polars.col("qoo") * 100, 0)
 
 
 def _two_way(name: str, placement: Placement) -> Case:
@@ -26,12 +16,12 @@ def _two_way(name: str, placement: Placement) -> Case:
         name,
         "rfc7928/two-way",
         [
-            goodput("bulk", "Goodput, fast way"),
-            waiting("bulk", "Delay, fast way"),
-            goodput("back", "Goodput, slow way"),
-            waiting("back", "Delay, slow way"),
-            slow_completion("transfers", "Completion p95"),
-            loss("dns", "DNS loss"),
+            m.goodput("bulk", "Goodput, fast way"),
+            m.waiting("bulk", "Delay, fast way"),
+            m.goodput("back", "Goodput, slow way"),
+            m.waiting("back", "Delay, slow way"),
+            m.slow_completion("transfers", "Completion p95"),
+            m.loss("dns", "DNS loss"),
         ],
         [Plot.of(f"Fast way, {name}", "bulk"), Plot.of(f"Slow way, {name}", "back")],
         placement=placement,
@@ -43,11 +33,11 @@ def _two_queues(name: str, placement: Placement) -> Case:
         name,
         "rfc7928/two-queues",
         [
-            goodput("senders-a", "Goodput, A"),
-            waiting("senders-a", "Delay, A"),
-            goodput("senders-b", "Goodput, B"),
-            waiting("senders-b", "Delay, B"),
-            fairness(),
+            m.goodput("senders-a", "Goodput, A"),
+            m.waiting("senders-a", "Delay, A"),
+            m.goodput("senders-b", "Goodput, B"),
+            m.waiting("senders-b", "Delay, B"),
+            m.fairness(),
         ],
         [Plot.of(f"Senders A, {name}", "senders-a"), Plot.of(f"Senders B, {name}", "senders-b")],
         placement=placement,
@@ -68,13 +58,13 @@ GUIDELINES = [
                 "",
                 "rfc7928/mix",
                 [
-                    goodput("bulk", "Goodput, bulk"),
-                    page(),
-                    voice("voice", "Voice"),
-                    bitrate("video", "Video bitrate"),
-                    stalled("video", "Video stalled"),
-                    waiting("game", "Game delay p99", "p99"),
-                    loss("game", "Game loss"),
+                    m.goodput("bulk", "Goodput, bulk"),
+                    m.page(),
+                    m.voice("voice", "Voice"),
+                    m.bitrate("video", "Video bitrate"),
+                    m.stalled("video", "Video stalled"),
+                    m.waiting("game", "Game delay p99", "p99"),
+                    m.loss("game", "Game loss"),
                     _qoo(),
                 ],
                 [Plot.of(title, entry) for entry, title in _APPLICATIONS.items()],

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
+from aqmlab_papers.evaluation.describe import measure as m
 from aqmlab_papers.evaluation.describe.discipline import FAIR, MARKING, aimed_at
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Line, Plot
-from aqmlab_papers.evaluation.describe.measure import bitrate, fairness, goodput, loss, page, size_bias, voice, waiting
 from aqmlab_papers.evaluation.guidelines.transport import ROUND_TRIPS, sender_delays
 
 TARGETS = (5, 10, 20, 40, 80)
@@ -15,7 +15,7 @@ def _aimed(target: int) -> Case:
     return Case(
         f"{target} ms",
         "rfc7928/mild",
-        [goodput("bulk"), waiting("bulk"), loss("bulk")],
+        [m.goodput("bulk"), m.waiting("bulk"), m.loss("bulk")],
         placement=aimed_at(target / 1e3),
         x=float(target),
         judged=False,
@@ -28,11 +28,11 @@ def _marking(round_trip: int) -> Case:
         name,
         "rfc7928/round-trips",
         [
-            replace(goodput("category1", "Goodput I"), least=0.1),
-            replace(goodput("category2", "Goodput II"), least=0.1),
-            waiting("category1", "Delay I"),
-            loss("category1", "Loss I"),
-            fairness(),
+            replace(m.goodput("category1", "Goodput I"), least=0.1),
+            replace(m.goodput("category2", "Goodput II"), least=0.1),
+            m.waiting("category1", "Delay I"),
+            m.loss("category1", "Loss I"),
+            m.fairness(),
         ],
         settings={
             "dumbbell.sender_delay": sender_delays(round_trip),
@@ -53,7 +53,7 @@ GUIDELINES = [
         "Mild congestion, with the parameter that sets a discipline's delay at 5 to 80 ms: for targets in packets, as "
         "many packets of 1500 bytes as the link sends in this time; for drop-tail, the buffer. Measured, not tested.",
         [_aimed(target) for target in TARGETS],
-        lines=[Line(waiting("bulk")), Line(goodput("bulk")), Line(loss("bulk"))],
+        lines=[Line(m.waiting("bulk")), Line(m.goodput("bulk")), Line(m.loss("bulk"))],
         x_axis="Target (ms)",
     ),
     Guideline(
@@ -66,7 +66,7 @@ GUIDELINES = [
             Case(
                 "",
                 "rfc7928/packet-sizes",
-                [size_bias("small", "bulk"), loss("small", "Loss, 500 B"), loss("bulk", "Loss, 1500 B")],
+                [m.size_bias("small", "bulk"), m.loss("small", "Loss, 500 B"), m.loss("bulk", "Loss, 1500 B")],
                 [Plot.of("1500 bytes", "bulk"), Plot.of("500 bytes", "small")],
             )
         ],
@@ -78,10 +78,10 @@ GUIDELINES = [
         "Section 6.2 with ECN at the senders and marks in place of drops, compared with the same discipline without.",
         [_marking(each) for each in ROUND_TRIPS],
         lines=[
-            Line(goodput("category1", "Goodput I")),
-            Line(goodput("category2", "Goodput II")),
-            Line(waiting("category1", "Delay I")),
-            Line(loss("category1", "Loss I")),
+            Line(m.goodput("category1", "Goodput I")),
+            Line(m.goodput("category2", "Goodput II")),
+            Line(m.waiting("category1", "Delay I")),
+            Line(m.loss("category1", "Loss I")),
         ],
         x_axis="Round-trip time of category II (ms)",
     ),
@@ -96,11 +96,11 @@ GUIDELINES = [
                 "",
                 "rfc7928/mix",
                 [
-                    voice("voice", "Voice"),
-                    page(),
-                    waiting("game", "Game delay p99", "p99"),
-                    bitrate("video", "Video bitrate"),
-                    goodput("bulk", "Goodput, bulk"),
+                    m.voice("voice", "Voice"),
+                    m.page(),
+                    m.waiting("game", "Game delay p99", "p99"),
+                    m.bitrate("video", "Video bitrate"),
+                    m.goodput("bulk", "Goodput, bulk"),
                 ],
                 [Plot.of("Bulk, under fair queueing", "bulk")],
                 placement=FAIR,

@@ -2,18 +2,8 @@
 
 from collections.abc import Sequence
 
+from aqmlab_papers.evaluation.describe import measure as m
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
-from aqmlab_papers.evaluation.describe.measure import (
-    Phase,
-    fairness,
-    goodput,
-    loss,
-    loss_runs,
-    phase_throughput,
-    phase_waiting,
-    synchronisation,
-    waiting,
-)
 from aqmlab_papers.evaluation.describe.sensitivity import FACTORS, MOST_PARAMETERS, scaled
 
 _LOSSES = "The RFC expects a loss of about {} % under drop-tail; the reference shows what these senders cause."
@@ -26,13 +16,13 @@ def _congestion(scenario: str) -> Case:
         "",
         f"rfc7928/{scenario}",
         [
-            goodput("bulk"),
-            waiting("bulk"),
-            waiting("bulk", "Delay p99", "p99"),
-            loss("bulk"),
-            loss_runs("bulk"),
-            synchronisation(),
-            fairness(),
+            m.goodput("bulk"),
+            m.waiting("bulk"),
+            m.waiting("bulk", "Delay p99", "p99"),
+            m.loss("bulk"),
+            m.loss_runs("bulk"),
+            m.synchronisation(),
+            m.fairness(),
         ],
         [Plot.of("", "bulk")],
         distribution="bulk",
@@ -40,11 +30,11 @@ def _congestion(scenario: str) -> Case:
 
 
 def _phased(
-    name: str, scenario: str, phases: Sequence[tuple[Phase, float]], entries: Sequence[str], end: float
+    name: str, scenario: str, phases: Sequence[tuple[m.Phase, float]], entries: Sequence[str], end: float
 ) -> Case:
     """Return a case whose results are taken per phase; each has its capacity in Mbit/s. Curves go on to `end`."""
     pairs = [
-        (phase, phase_waiting(phase, "bulk", _WARMUP), phase_throughput(phase, entries, capacity, _WARMUP))
+        (phase, m.phase_waiting(phase, "bulk", _WARMUP), m.phase_throughput(phase, entries, capacity, _WARMUP))
         for phase, capacity in phases
     ]
     return Case(
@@ -94,7 +84,7 @@ GUIDELINES = [
                 "",
                 "varying-load",
                 [
-                    (Phase(name, start, 20.0, 60.0), 10.0)
+                    (m.Phase(name, start, 20.0, 60.0), 10.0)
                     for name, start in (("mild", 20.0), ("medium", 40.0), ("heavy", 60.0))
                 ],
                 _LOAD_ENTRIES,
@@ -112,14 +102,14 @@ GUIDELINES = [
             _phased(
                 "phases of 20 s",
                 "varying-capacity",
-                [(Phase("100 Mbit/s", 40.0, 20.0, 40.0), 100.0), (Phase("10 Mbit/s", 20.0, 20.0, 40.0), 10.0)],
+                [(m.Phase("100 Mbit/s", 40.0, 20.0, 40.0), 100.0), (m.Phase("10 Mbit/s", 20.0, 20.0, 40.0), 10.0)],
                 ["bulk"],
                 100.0,
             ),
             _phased(
                 "phases of 100 ms",
                 "varying-capacity-fast",
-                [(Phase("100 Mbit/s", 0.0, 0.1, 0.2), 100.0), (Phase("10 Mbit/s", 0.1, 0.1, 0.2), 10.0)],
+                [(m.Phase("100 Mbit/s", 0.0, 0.1, 0.2), 100.0), (m.Phase("10 Mbit/s", 0.1, 0.1, 0.2), 10.0)],
                 ["bulk"],
                 24.0,
             ),
@@ -140,7 +130,7 @@ GUIDELINES = [
             Case(
                 f"{number + 1} x {factor:g}",
                 "rfc7928/medium",
-                [goodput("bulk"), waiting("bulk")],
+                [m.goodput("bulk"), m.waiting("bulk")],
                 placement=scaled(number, factor),
                 against=("8.2.3", ""),
                 judged=False,

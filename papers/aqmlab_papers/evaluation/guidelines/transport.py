@@ -1,20 +1,9 @@
 """Sections 5 to 7: transport protocols, round-trip fairness, bursts."""
 
+from aqmlab_papers.evaluation.describe import measure as m
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Line, Plot
-from aqmlab_papers.evaluation.describe.measure import (
-    completion,
-    fairness,
-    goodput,
-    jitter,
-    loss,
-    page,
-    ratio,
-    share,
-    slow_completion,
-    waiting,
-)
 
-_BULK = (goodput("bulk"), waiting("bulk"), waiting("bulk", "Delay p99", "p99"), loss("bulk"))
+_BULK = (m.goodput("bulk"), m.waiting("bulk"), m.waiting("bulk", "Delay p99", "p99"), m.loss("bulk"))
 """The measures of long flows."""
 
 _TRADEOFF = Plot.of("", "bulk")
@@ -25,9 +14,9 @@ def _initial_window(window: int) -> Case:
         f"IW {window}",
         "rfc7928/initial-window",
         [
-            completion("transfers", "Completion"),
-            slow_completion("transfers", "Completion p95"),
-            goodput("bulk", "Goodput, long"),
+            m.completion("transfers", "Completion"),
+            m.slow_completion("transfers", "Completion p95"),
+            m.goodput("bulk", "Goodput, long"),
         ],
         [Plot.of(f"Long flow, IW {window}", "bulk")],
         settings={"traffic.transfers.tcp.initial_window": window},
@@ -55,7 +44,7 @@ def _round_trip(round_trip: int) -> Case:
     return Case(
         both,
         "rfc7928/round-trips",
-        [fairness(), loss("category1", "Loss I"), loss("category2", "Loss II")],
+        [m.fairness(), m.loss("category1", "Loss I"), m.loss("category2", "Loss II")],
         [
             Plot.of(f"Category {numeral}, {both}", entry)
             for numeral, entry in (("I", "category1"), ("II", "category2"))
@@ -67,12 +56,12 @@ def _round_trip(round_trip: int) -> Case:
 
 
 def _burst(case: str, scenario: str, video: bool, bulk: bool) -> Case:
-    measures = [page("web", "Page"), waiting("cbr", "CBR delay p99", "p99"), jitter("cbr", "CBR jitter")]
-    measures += [loss("cbr", "CBR loss")]
+    measures = [m.page("web", "Page"), m.waiting("cbr", "CBR delay p99", "p99"), m.jitter("cbr", "CBR jitter")]
+    measures += [m.loss("cbr", "CBR loss")]
     if video:
-        measures += [waiting("video", "Video delay p99", "p99"), loss("video", "Video loss")]
+        measures += [m.waiting("video", "Video delay p99", "p99"), m.loss("video", "Video loss")]
     if bulk:
-        measures += [goodput("bulk", "Goodput, bulk")]
+        measures += [m.goodput("bulk", "Goodput, bulk")]
     entries = ["web", "cbr", *(["video"] if video else []), *(["bulk"] if bulk else [])]
     return Case(
         f"case {case}",
@@ -115,14 +104,14 @@ GUIDELINES = [
             Case(
                 "flood",
                 "rfc7928/flood",
-                [goodput("udp"), waiting("udp"), loss("udp")],
+                [m.goodput("udp"), m.waiting("udp"), m.loss("udp")],
                 [Plot.of("UDP alone", "udp")],
                 distribution="udp",
             ),
             Case(
                 "beside TCP",
                 "rfc7928/unresponsive",
-                [goodput("bulk", "Goodput, TCP"), waiting("udp", "UDP delay"), loss("udp", "UDP loss")],
+                [m.goodput("bulk", "Goodput, TCP"), m.waiting("udp", "UDP delay"), m.loss("udp", "UDP loss")],
                 [Plot.of("TCP beside UDP", "bulk"), Plot.of("UDP beside TCP", "udp")],
             ),
         ],
@@ -142,9 +131,9 @@ GUIDELINES = [
                 "",
                 "rfc7928/background",
                 [
-                    goodput("bulk", "Goodput, NewReno"),
-                    waiting("bulk"),
-                    share("background", ["bulk"], "LEDBAT's share", "less"),
+                    m.goodput("bulk", "Goodput, NewReno"),
+                    m.waiting("bulk"),
+                    m.share("background", ["bulk"], "LEDBAT's share", "less"),
                 ],
                 [Plot.of("NewReno", "bulk"), Plot.of("LEDBAT", "background")],
             )
@@ -158,10 +147,10 @@ GUIDELINES = [
         "(category II). Jain's index stands for the ratio of the goodputs in the tests, as it stays finite.",
         [_round_trip(each) for each in ROUND_TRIPS],
         lines=[
-            Line(ratio("category1", "category2", "Goodput II / I"), log=True),
-            Line(fairness()),
-            Line(loss("category1", "Loss I")),
-            Line(loss("category2", "Loss II")),
+            Line(m.ratio("category1", "category2", "Goodput II / I"), log=True),
+            Line(m.fairness()),
+            Line(m.loss("category1", "Loss I")),
+            Line(m.loss("category2", "Loss II")),
         ],
         x_axis="Round-trip time of category II (ms)",
         departures=[

@@ -7,6 +7,7 @@ import polars
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
 from aqmlab_papers.raqm.measures import FLOWS, at, input_rate, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
+from aqmlab_papers.run.sketch import cells
 
 TIME = Axis("Time (s)", 0, 200)
 P_K = Axis("p_k", 1e-6, 1, log=True)
@@ -70,17 +71,10 @@ def periods(period: Runs) -> polars.DataFrame:
     rows = []
     for length in period.points("aqm.period"):
         where = {"aqm.period": length}
-        rate = period.per_seed(input_rate(), period.hero, where).summary
-        spread = period.from_series(period.hero, spread_of_rate, where).summary
+        rate = period.per_seed(input_rate(), period.hero, where)
+        spread = period.from_series(period.hero, spread_of_rate, where)
         queue = period.per_seed("queue_mean", period.hero, where).summary
         rows.append(
-            {
-                "T (s)": length,
-                "r / r0": rate.mean,
-                "r / r0 ±": rate.ci95,
-                "its deviation": spread.mean,
-                "its deviation ±": spread.ci95,
-                "mean queue": queue.mean,
-            }
+            {"T (s)": length, **cells("r / r0", rate), **cells("its deviation", spread), "mean queue": queue.mean}
         )
     return polars.DataFrame(rows, schema_overrides={"r / r0 ±": polars.Float64, "its deviation ±": polars.Float64})

@@ -10,19 +10,6 @@ from aqmlab.theory import tcp
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.redtail import theory
 from aqmlab_papers.redtail.measures import around, versus
-from aqmlab_papers.redtail.theory import (
-    BUFFER,
-    CAPACITY,
-    DELAY,
-    FIXED_LOSS,
-    FLOWS,
-    LOSS,
-    MOVING,
-    Steady,
-    chain,
-    loaded,
-    of_steady,
-)
 from aqmlab_papers.theory import redtail
 from aqmlab_papers.theory.redtail.markov import Stationary
 from aqmlab_papers.theory.redtail.slots import Slots
@@ -36,10 +23,13 @@ LOADS = (0.05, 0.3, 0.6, 0.8, 0.95)
 """d C / (N W): the share of the windows that is on the wire if the queue is empty."""
 
 Array = NDArray[np.float64]
-Window = Callable[[Steady], float]
-OF_FIG_11: Mapping[str, Window] = {f"P = {LOSS:g}": lambda _: float(tcp.window(LOSS))}
+Window = Callable[[theory.Steady], float]
+OF_FIG_11: Mapping[str, Window] = {f"P = {theory.LOSS:g}": lambda _: float(tcp.window(theory.LOSS))}
 BY_P: Mapping[str, Window] = {**OF_FIG_11, "the engine's P": lambda one: one.slots.W}
-SHAPES: Mapping[str, Window] = {**OF_FIG_11, "the engine's window": lambda one: CAPACITY * one.slots.slot / one.slots.N}
+SHAPES: Mapping[str, Window] = {
+    **OF_FIG_11,
+    "the engine's window": lambda one: theory.CAPACITY * one.slots.slot / one.slots.N,
+}
 """The model's mean window, which section VI does not state: by Fig. 11's P, by the engine's P, or the engine's window.
 
 The last has the engine's mean queue by definition, so that with it only shapes are compared.
@@ -48,7 +38,7 @@ The last has the engine's mean queue by definition, so that with it only shapes 
 
 @cache
 def _chain(flows: int, window: float, sigma: float) -> Stationary:
-    return Slots(C=CAPACITY, d=DELAY, N=flows, W=window).chain(sigma, BUFFER)
+    return Slots(C=theory.CAPACITY, d=theory.DELAY, N=flows, W=window).chain(sigma, theory.BUFFER)
 
 
 def _by_chain(flows: int, window: float, sigma: float) -> Array:
@@ -56,15 +46,15 @@ def _by_chain(flows: int, window: float, sigma: float) -> Array:
 
 
 def _by_gaussian(flows: int, window: float, sigma: float) -> Array:
-    return Slots(C=CAPACITY, d=DELAY, N=flows, W=window).density(np.arange(BUFFER + 1.0), sigma)
+    return Slots(C=theory.CAPACITY, d=theory.DELAY, N=flows, W=window).density(np.arange(theory.BUFFER + 1.0), sigma)
 
 
 def _apart(
     steady: Runs, flows: int, law: Callable[[int, float, float], Array], window: Window, sigma: float
 ) -> PerSeed:
     """Return the distance of the engine's distribution from one of the model's."""
-    return of_steady(
-        steady, MOVING, flows, lambda one: theory.kolmogorov(one.histogram, law(flows, window(one), sigma))
+    return theory.of_steady(
+        steady, theory.MOVING, flows, lambda one: theory.kolmogorov(one.histogram, law(flows, window(one), sigma))
     )
 
 
@@ -86,11 +76,11 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The model's steady state, level and swing, is consistent with the simulation's, for 20 and for 40 connections."""
 
     def over(flows: int, window: Window, swing: bool) -> PerSeed:
-        def ratio(one: Steady) -> float:
+        def ratio(one: theory.Steady) -> float:
             ours = _chain(flows, window(one), redtail.paper_sigma(flows))
             return ours.sd / float(one.queue.std()) if swing else ours.mean / float(one.queue.mean())
 
-        return of_steady(steady, MOVING, flows, ratio)
+        return theory.of_steady(steady, theory.MOVING, flows, ratio)
 
     checks = [
         around(
@@ -100,10 +90,10 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
             WIDTHS if swing else tolerance,
         )
         for swing in (False, True)
-        for flows in FLOWS
+        for flows in theory.FLOWS
         for text, window in BY_P.items()
     ]
-    losses = [of_steady(steady, MOVING, flows, lambda one: one.loss) for flows in FLOWS]
+    losses = [theory.of_steady(steady, theory.MOVING, flows, lambda one: one.loss) for flows in theory.FLOWS]
     return Judgement(
         checks,
         f"Section VI does not state P. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40, not "
@@ -123,11 +113,14 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [
         versus(
             f"deviation of the queue, moving thresholds over a fixed loss, N = {flows}",
-            (of_steady(steady, label, flows, lambda one: float(one.queue.std())) for label in (MOVING, FIXED_LOSS)),
+            (
+                theory.of_steady(steady, label, flows, lambda one: float(one.queue.std()))
+                for label in (theory.MOVING, theory.FIXED_LOSS)
+            ),
             "equal",
             tolerance,
         )
-        for flows in FLOWS
+        for flows in theory.FLOWS
     ]
     return Judgement(
         checks,
@@ -141,9 +134,9 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The distributions of simulation, Markov chain and linear approximation agree well."""
     checks, beside = [], []
-    for flows in FLOWS:
-        sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(FLOWS) - flows)
-        laws = [law(flows, float(tcp.window(LOSS)), sigma) for law in (_by_chain, _by_gaussian)]
+    for flows in theory.FLOWS:
+        sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(theory.FLOWS) - flows)
+        laws = [law(flows, float(tcp.window(theory.LOSS)), sigma) for law in (_by_chain, _by_gaussian)]
         checks.append(
             Effect(f"distance of chain and Gaussian, N = {flows}").exact(theory.kolmogorov(*laws), most=tolerance.value)
         )
@@ -171,7 +164,7 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(2, "", "much: twice the deviation")
 def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S = RTT the queue stays near the equilibrium and varies little, with S = 2 RTT it is much more chaotic."""
-    one, two = chain(40), chain(40, 2.0)
+    one, two = theory.chain(40), theory.chain(40, 2.0)
     q_e = theory.model(40).q_e
     return Judgement(
         [
@@ -192,10 +185,10 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
     """f maps `[0, B0]` into itself if `B0` is above q_e and f(0)."""
     checks = []
     for load in LOADS:
-        found = loaded(load, 0.99).f(np.linspace(0, BUFFER, 80_001))
+        found = theory.loaded(load, 0.99).f(np.linspace(0, theory.BUFFER, 80_001))
         checks.append(
-            Effect(f"how far f leaves [0, {BUFFER}], d C/(N W) = {load:g}").exact(
-                max(0.0, -float(found.min()), float(found.max()) - BUFFER), unit="packets", most=tolerance.value
+            Effect(f"how far f leaves [0, {theory.BUFFER}], d C/(N W) = {load:g}").exact(
+                max(0.0, -float(found.min()), float(found.max()) - theory.BUFFER), unit="packets", most=tolerance.value
             )
         )
     return Judgement(
@@ -211,13 +204,13 @@ def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S below (10) the equilibrium is globally stable, geometrically."""
     checks = [
         Effect(f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}").exact(
-            _unrest(loaded(load, 0.99)), unit="packets", most=tolerance.value
+            _unrest(theory.loaded(load, 0.99)), unit="packets", most=tolerance.value
         )
         for load in LOADS
     ]
     checks += [
         Effect(f"distance from q_e over that of the slot before, at most, d C/(N W) = {load:g}").exact(
-            max(_shrinks(loaded(load, part)) for part in (0.1, 0.5, 0.99)), most=BELOW_1
+            max(_shrinks(theory.loaded(load, part)) for part in (0.1, 0.5, 0.99)), most=BELOW_1
         )
         for load in LOADS
     ]
@@ -240,13 +233,14 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
     """With noise the distributions then converge."""
     checks = []
     for load in LOADS:
-        queue_model = loaded(load, 0.99)
-        queues = np.array([0.0, float(BUFFER)])
+        queue_model = theory.loaded(load, 0.99)
+        queues = np.array([0.0, float(theory.BUFFER)])
         for xi in np.random.default_rng(1).normal(0, queue_model.noise(redtail.paper_sigma(40)), 20_000):
-            queues = np.clip(queue_model.f(queues) + xi, 0, BUFFER)
+            queues = np.clip(queue_model.f(queues) + xi, 0, theory.BUFFER)
         checks.append(
             Effect(
-                f"distance after 20 000 slots of two queues that were {BUFFER} packets apart, d C/(N W) = {load:g}"
+                f"distance after 20 000 slots of two queues that were {theory.BUFFER} packets apart, "
+                f"d C/(N W) = {load:g}"
             ).exact(float(abs(queues[1] - queues[0])), unit="packets", most=tolerance.value)
         )
     return Judgement(checks, "g contracts in its first argument, whatever the noise.")
@@ -260,7 +254,7 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
     """An invariant distribution exists, whatever S."""
     checks = []
     for slots in (0.5, 1.0, 2.0, 4.0):
-        found = chain(40, slots)
+        found = theory.chain(40, slots)
         checks.append(
             Effect(f"greatest change of a probability in a slot, S = {slots:g} RTT").exact(
                 theory.change(40, slots, found.probability), most=tolerance.value
@@ -304,7 +298,7 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
             Effect(f"greatest distance from q_e after 20 000 slots, N = {flows}, S = {slots:g} RTT").exact(
                 _unrest(theory.model(flows, slots)), unit="packets", most=tolerance.value
             )
-            for flows in FLOWS
+            for flows in theory.FLOWS
             for slots in (0.25, 0.5, 1.0)
         ],
         "Below q_e the queue rises, above it falls without passing.",
@@ -315,13 +309,13 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
 @tolerance(EXACT)
 def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
     """Every slot then brings the queue nearer."""
-    q = np.arange(BUFFER + 1.0)
+    q = np.arange(theory.BUFFER + 1.0)
     return Judgement(
         [
             Effect(f"share of the queues that are nearer to q_e a slot later, N = {flows}").exact(
                 float(np.mean(theory.model(flows).nearer(q))), least=1 - tolerance.value
             )
-            for flows in FLOWS
+            for flows in theory.FLOWS
         ],
         f"Not of short queues: from an empty one 40 flows go to {float(theory.model(40).f(0.0)):.0f} packets in a "
         "slot, were the buffer as long. The proposition is true all the same.",
@@ -374,10 +368,10 @@ def least_variance(_: object) -> Judgement:
 @tolerance(0, "", "on the other side of the middle of the printed two")
 def sigmas_interchanged(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The printed deviations of a flow's rate, of 20 and of 40 flows, have changed places."""
-    few, many = (of_steady(steady, MOVING, flows, lambda one: one.sigma) for flows in FLOWS)
-    printed = [redtail.paper_sigma(flows) for flows in FLOWS]
+    few, many = (theory.of_steady(steady, theory.MOVING, flows, lambda one: one.sigma) for flows in theory.FLOWS)
+    printed = [redtail.paper_sigma(flows) for flows in theory.FLOWS]
     between = float(np.sqrt(printed[0] * printed[1]))
-    shares = [100 * flows / theory.CAPACITY * one.mean for flows, one in zip(FLOWS, (few, many), strict=True)]
+    shares = [100 * flows / theory.CAPACITY * one.mean for flows, one in zip(theory.FLOWS, (few, many), strict=True)]
     return Judgement(
         [
             Effect("sigma of 20 flows over the middle of the printed two").of(few / between, least=1 + tolerance.value),
@@ -395,16 +389,16 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """Where the loss is fixed, as the model assumes, its deviation is right, and its mean too high."""
 
     def over(read: str, flows: int) -> Check:
-        def ratio(one: Steady) -> float:
-            ours = one.slots.chain(one.sigma, BUFFER)
+        def ratio(one: theory.Steady) -> float:
+            ours = one.slots.chain(one.sigma, theory.BUFFER)
             return ours.sd / float(one.queue.std()) if read == "deviation" else ours.mean / float(one.queue.mean())
 
-        found = of_steady(steady, FIXED_LOSS, flows, ratio)
+        found = theory.of_steady(steady, theory.FIXED_LOSS, flows, ratio)
         effect = f"{read} of the model over the engine's, N = {flows}"
         # too high by more than what counts as consistent
         return around(effect, found, 1, tolerance) if read == "deviation" else Effect(effect).of(found, least=1.1)
 
-    checks = [over(read, flows) for read in ("mean", "deviation") for flows in FLOWS]
+    checks = [over(read, flows) for read in ("mean", "deviation") for flows in theory.FLOWS]
     return Judgement(
         checks,
         "The square-root law knows no time-outs, which are of at least 1 s here; of 0.2 s: docs/theory/redtail.md.",
@@ -419,7 +413,7 @@ def limit_of_figures(_: object) -> Judgement:
             Effect(f"S = RTT of the figures over the limit (10), N = {flows}").exact(
                 theory.model(flows).rtt / theory.model(flows).contraction_limit(), least=1
             )
-            for flows in FLOWS
+            for flows in theory.FLOWS
         ],
         "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for which "
         "6.3 asks (10), is seen in the chain and not derived there.",

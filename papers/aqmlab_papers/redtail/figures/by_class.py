@@ -5,8 +5,9 @@ from itertools import product
 
 import polars
 
-from aqmlab_papers import Axis, Curve, Figure, Panel, PerSeed, Runs
+from aqmlab_papers import Axis, Curve, Figure, Panel, Runs, Table
 from aqmlab_papers.redtail.measures import BAND, CLASSES, COLUMNS, Rows, of
+from aqmlab_papers.run.sketch import cells
 
 TIME = Axis("Time (s)", 0, 500)
 BIN = 2.0
@@ -77,11 +78,6 @@ def delays_figure(name: str, title: str, labels: Sequence[str], highest: float) 
     )
 
 
-def columns(row: dict[str, str | float | None], name: str, value: PerSeed) -> None:
-    """Add a number and half its interval to a table's row."""
-    row[name], row[f"{name} ±"] = value.summary.mean, value.summary.ci95
-
-
 def class_rows(runs: Runs, printed: Mapping[str, Rows] | None = None) -> polars.DataFrame:
     """List losses, delays and rates of the classes, for all disciplines or for those that are printed."""
     found = []
@@ -91,22 +87,33 @@ def class_rows(runs: Runs, printed: Mapping[str, Rows] | None = None) -> polars.
             for place, (column, (metric, unit)) in enumerate(COLUMNS.items()):
                 if printed:
                     row[f"{column} ({unit}) (paper)"] = printed[label][name][place]
-                columns(row, f"{column} ({unit})", runs.per_seed(of(name, metric), label, unit=unit))
+                row |= cells(f"{column} ({unit})", runs.per_seed(of(name, metric), label, unit=unit))
             found.append(row)
     return polars.DataFrame(found, infer_schema_length=None)
 
 
-def listed(runs: Runs, metrics: Mapping[str, str], vary: Mapping[str, str] | None = None) -> polars.DataFrame:
-    """List metrics for each discipline and point; ``vary`` has a text for the values of each parameter."""
-    vary = vary or {}
-    found = []
-    for label in runs.labels:
-        for values in product(*(runs.points(path) for path in vary)):
-            at = dict(zip(vary, values, strict=True))
-            texts = [text.format(value) for text, value in zip(vary.values(), values, strict=True)]
-            row: dict[str, str | float | None] = {"": ", ".join([label, *texts])}
-            for name, metric in metrics.items():
-                one = runs.per_seed(metric, label, at)
-                columns(row, f"{name} ({one.unit})" if one.unit else name, one)
-            found.append(row)
-    return polars.DataFrame(found, infer_schema_length=None)
+def listed(
+    name: str,
+    title: str,
+    experiment: str,
+    metrics: Mapping[str, str],
+    vary: Mapping[str, str] | None = None,
+    caption: str = "",
+) -> Table:
+    """Return a table of metrics for each discipline and point; ``vary`` has a text for the values of each parameter."""
+    paths = vary or {}
+
+    def rows(runs: Runs) -> polars.DataFrame:
+        found = []
+        for label in runs.labels:
+            for values in product(*map(runs.points, paths)):
+                at = dict(zip(paths, values, strict=True))
+                texts = [text.format(value) for text, value in zip(paths.values(), values, strict=True)]
+                row: dict[str, str | float | None] = {"": ", ".join([label, *texts])}
+                for head, metric in metrics.items():
+                    one = runs.per_seed(metric, label, at)
+                    row |= cells(f"{head} ({one.unit})" if one.unit else head, one)
+                found.append(row)
+        return polars.DataFrame(found, infer_schema_length=None)
+
+    return Table(name=name, title=title, rows=rows, needs=[experiment], caption=caption, beyond=True)

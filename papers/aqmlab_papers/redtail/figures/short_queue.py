@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from aqmlab_papers import Axis, Curve, Panel, Runs, Table, figure
+from aqmlab_papers import Axis, Curve, Panel, Runs, figure
 from aqmlab_papers.redtail.figures.by_class import listed
 from aqmlab_papers.redtail.measures import C1_MAX, CHOSEN, DELAY, HERO, LONG, MAX_TH1, SHORT, bound, deviation, of
 from aqmlab_papers.run.sketch import mean_curve
@@ -51,14 +51,11 @@ def fig16(maxth1: Runs, equation_1: Runs) -> Iterator[Curve]:
         yield mean_curve("c", name, [one / 1e3 for one in points], found)
 
 
-TARGETS = Table(
-    name="targets",
-    title="Delays by choice of the thresholds",
-    rows=lambda targets: listed(
-        targets,
-        {"delay of the short queue": SHORT + DELAY, "delay of the long queue": LONG + DELAY},
-        {MAX_TH1: "max_th1 {:g} B"},
-    ),
+TARGETS = listed(
+    "targets",
+    "Delays by choice of the thresholds",
+    "targets",
+    {"delay of the short queue": SHORT + DELAY, "delay of the long queue": LONG + DELAY},
+    {MAX_TH1: "max_th1 {:g} B"},
     caption="Rows: thresholds of the long queue, and of the short one.",
-    beyond=True,
 )

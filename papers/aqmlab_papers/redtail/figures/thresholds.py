@@ -99,21 +99,18 @@ def slope(dynamic: Runs) -> Iterator[Curve]:
         yield dynamic.over_time("", label, quantity="max_p.mean")
 
 
-GOODPUT = Table(
-    name="goodput",
-    title="What fixed and moving thresholds deliver",
-    rows=lambda dynamic: listed(
-        dynamic,
-        {
-            "throughput": "throughput",
-            "goodput": "goodput",
-            "loss": LOSS,
-            "sent again": "retransmits",
-            "time-outs": "timeouts",
-        },
-    ),
+GOODPUT = listed(
+    "goodput",
+    "What fixed and moving thresholds deliver",
+    "dynamic",
+    {
+        "throughput": "throughput",
+        "goodput": "goodput",
+        "loss": LOSS,
+        "sent again": "retransmits",
+        "time-outs": "timeouts",
+    },
     caption="The experiment of Fig. 10, from 20 to 400 s.",
-    beyond=True,
 )
 TRADE_OFF = Figure(
     name="trade-off",
@@ -126,13 +123,10 @@ TRADE_OFF = Figure(
     caption="20 FTP, and 20 more from 100 to 300 s.",
     beyond=True,
 )
-ROOM = Table(
-    name="room",
-    title="Moving thresholds with a larger buffer and a smaller max_th1",
-    rows=lambda room: listed(
-        room,
-        {"delay of the short queue": SHORT + DELAY, "loss of the short queue": SHORT + LOSS},
-        {"dumbbell.buffer": "{:g} B", MAX_TH1: "max_th1 {:g} B"},
-    ),
-    beyond=True,
+ROOM = listed(
+    "room",
+    "Moving thresholds with a larger buffer and a smaller max_th1",
+    "room",
+    {"delay of the short queue": SHORT + DELAY, "loss of the short queue": SHORT + LOSS},
+    {"dumbbell.buffer": "{:g} B", MAX_TH1: "max_th1 {:g} B"},
 )

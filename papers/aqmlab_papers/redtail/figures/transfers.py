@@ -5,9 +5,8 @@ from collections.abc import Iterator
 import polars
 
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
-from aqmlab_papers.redtail.figures.by_class import columns
 from aqmlab_papers.redtail.theory import FILE_SIZES, PACKET_TIME, PD, RTT, TABLE_1, delivery, deviation, lost, tried
-from aqmlab_papers.run.sketch import mean_curve
+from aqmlab_papers.run.sketch import cells, mean_curve
 from aqmlab_papers.theory import transfers
 
 
@@ -43,9 +42,9 @@ def table1(table1: Runs) -> polars.DataFrame:
             else transfers.loss_free(size, RTT, PACKET_TIME)
         )
         row: dict[str, str | float | None] = {"file, drop probability": f"{size} KB, {p:g}", "mean (s) (paper)": mean}
-        columns(row, "mean (s)", delivery(table1, size, p))
+        row |= cells("mean (s)", delivery(table1, size, p))
         row |= {"trials: mean (s)": float(trials.mean()), "formula: mean (s)": float(formula), "sd (s) (paper)": sd}
-        columns(row, "sd (s)", deviation(table1, size, p))
+        row |= cells("sd (s)", deviation(table1, size, p))
         rows.append(row | {"trials: sd (s)": float(trials.std(ddof=1))})
     return polars.DataFrame(rows)
 

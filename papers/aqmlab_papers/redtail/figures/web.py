@@ -18,14 +18,13 @@ from aqmlab_papers.redtail.figures.by_class import (
     TIME,
     Drawing,
     class_rows,
-    columns,
     delays_figure,
     listed,
     losses_figure,
     threshold_lines,
 )
 from aqmlab_papers.redtail.theory import PD
-from aqmlab_papers.run.sketch import over
+from aqmlab_papers.run.sketch import cells, over
 
 BOTH = (m.ARED, m.HERO)
 RATES = Axis("Throughput (kB/s)", 0, 400)
@@ -175,29 +174,25 @@ OVER_T = Figure(
     curves=over("silence", m.T, {"a": m.of("WEB", "completion_time_mean"), "b": m.of("WEB", m.LOSS)}),
     beyond=True,
 )
-SYNCHRONISATION = Table(
-    name="synchronisation",
-    title="FTP alone: loss events and queues",
-    rows=lambda ftp_alone: listed(
-        ftp_alone,
-        {
-            "flows that lose in an event": "loss_synchronisation",
-            "mean queue": "queue_mean",
-            "utilisation": "utilisation",
-        },
-        {m.COUNT: "{:g} flows"},
-    ),
+SYNCHRONISATION = listed(
+    "synchronisation",
+    "FTP alone: loss events and queues",
+    "ftp-alone",
+    {
+        "flows that lose in an event": "loss_synchronisation",
+        "mean queue": "queue_mean",
+        "utilisation": "utilisation",
+    },
+    {m.COUNT: "{:g} flows"},
     caption="From 20 to 300 s, without web and CBR. RED has the thresholds of Table II, max_p fixed; Adaptive RED "
     "begins with that max_p.",
-    beyond=True,
 )
-RANDOM_LOSS = Table(
-    name="random-loss",
-    title="FTP and web over a link of 1 Gbit/s that loses at random",
-    rows=lambda random_loss: listed(
-        random_loss, {f"throughput of {name}": m.of(name, m.RATE) for name in ("FTP", "WEB")}, {PD: "loss of {:g}"}
-    ),
-    beyond=True,
+RANDOM_LOSS = listed(
+    "random-loss",
+    "FTP and web over a link of 1 Gbit/s that loses at random",
+    "random-loss",
+    {f"throughput of {name}": m.of(name, m.RATE) for name in ("FTP", "WEB")},
+    {PD: "loss of {:g}"},
 )
 
 
@@ -210,52 +205,43 @@ def alarms(n: Runs) -> polars.DataFrame:
     rows = []
     for after in n.points(m.N):
         row: dict[str, str | float | None] = {"N": str(after)}
-        columns(row, "counted (%)", counted_long(n, after))
+        row |= cells("counted (%)", counted_long(n, after))
         rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
     return polars.DataFrame(rows)
 
 
-CAUSES = Table(
-    name="causes",
-    title="RED+Tail with a split buffer, and with early drops in its short queue",
-    rows=lambda causes: listed(
-        causes,
-        {
-            "loss of the short queue": m.SHORT + m.LOSS,
-            "loss of web": m.of("WEB", m.LOSS),
-            "loss of CBR": m.of("CBR", m.LOSS),
-        },
-    ),
+CAUSES = listed(
+    "causes",
+    "RED+Tail with a split buffer, and with early drops in its short queue",
+    "causes",
+    {
+        "loss of the short queue": m.SHORT + m.LOSS,
+        "loss of web": m.of("WEB", m.LOSS),
+        "loss of CBR": m.of("CBR", m.LOSS),
+    },
     caption="Split: the short queue has 80 kB. Early drops: Adaptive RED as in the long queue.",
-    beyond=True,
 )
-MIXED = Table(
-    name="mixed",
-    title="Flows of 16 and of 240 ms in one queue",
-    rows=lambda mixed: listed(
-        mixed,
-        {
-            "rate, 16 ms": m.of("near", m.RATE),
-            "rate, 240 ms": m.of("far", m.RATE),
-            "loss, 16 ms": m.of("near", m.LOSS),
-            "loss, 240 ms": m.of("far", m.LOSS),
-            "delay": m.DELAY,
-        },
-    ),
+MIXED = listed(
+    "mixed",
+    "Flows of 16 and of 240 ms in one queue",
+    "mixed",
+    {
+        "rate, 16 ms": m.of("near", m.RATE),
+        "rate, 240 ms": m.of("far", m.RATE),
+        "loss, 16 ms": m.of("near", m.LOSS),
+        "loss, 240 ms": m.of("far", m.LOSS),
+        "delay": m.DELAY,
+    },
     caption="Ten flows each on 6 Mbit/s.",
-    beyond=True,
 )
-VOICE = Table(
-    name="voice",
-    title="Voice and video in the place of CBR",
-    rows=lambda voice: listed(
-        voice,
-        {
-            f"{name} of {owner}": m.of(owner, metric)
-            for owner in ("voice", "video")
-            for name, metric in (("jitter", "jitter"), ("delay", "delay_mean"), ("loss", m.LOSS))
-        },
-    ),
+VOICE = listed(
+    "voice",
+    "Voice and video in the place of CBR",
+    "voice",
+    {
+        f"{name} of {owner}": m.of(owner, metric)
+        for owner in ("voice", "video")
+        for name, metric in (("jitter", "jitter"), ("delay", "delay_mean"), ("loss", m.LOSS))
+    },
     caption="Two calls of 80 kbit/s, and ten frames of two packets a second.",
-    beyond=True,
 )

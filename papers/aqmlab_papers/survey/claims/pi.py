@@ -6,17 +6,7 @@ import polars
 from aqmlab.theory import pi
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures, theory
-from aqmlab_papers.survey.measures import (
-    BACKLOG_NOW,
-    LINE_C,
-    LOST,
-    READINGS,
-    backlog,
-    between,
-    intervals,
-    lost,
-    range_of,
-)
+from aqmlab_papers.survey import measures as m
 
 NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b, a hundredth of its axis")
 
@@ -25,8 +15,8 @@ NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b,
 @tolerance(NEAR)
 def pi_target(long: Runs, schemes: Runs) -> Judgement:
     """PI brings the queue to its target."""
-    found = long.from_series("PI", between(150, 200, BACKLOG_NOW), unit="kB")
-    early = backlog(schemes, "PI")
+    found = long.from_series("PI", m.between(150, 200, m.BACKLOG_NOW), unit="kB")
+    early = m.backlog(schemes, "PI")
     return Judgement(
         [Effect("backlog in the last 50 s of 200").near(found, theory.TARGET, NEAR)],
         f"Means of 5 s stay within a tenth of it from {long.from_series('PI', settles):.0f} s on; in the survey's 20 s "
@@ -37,7 +27,7 @@ def pi_target(long: Runs, schemes: Runs) -> Judgement:
 
 def settles(frame: polars.DataFrame) -> float:
     """Return the time from which the backlog in 5 s stays within a tenth of the target (s)."""
-    off = np.abs(intervals(frame, BACKLOG_NOW, 5.0) / theory.TARGET - 1) > 0.1
+    off = np.abs(m.intervals(frame, m.BACKLOG_NOW, 5.0) / theory.TARGET - 1) > 0.1
     return 5.0 * (off.nonzero()[0][-1] + 1) if off.any() else 0.0
 
 
@@ -50,7 +40,7 @@ def settles(frame: polars.DataFrame) -> float:
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's integral part alone brings the queue to its target; the proportional part makes it respond faster."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
-    rest = long.from_series("PI, integral alone", between(150, 200, BACKLOG_NOW), unit="kB")
+    rest = long.from_series("PI, integral alone", m.between(150, 200, m.BACKLOG_NOW), unit="kB")
     return Judgement(
         [
             Effect("backlog in the last 50 s of 200, integral alone").near(rest, theory.TARGET, NEAR),
@@ -63,7 +53,7 @@ def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def rises(frame: polars.DataFrame) -> float:
     """Return the time until PI's probability, in steps of 1 s, first is nine tenths of its mean in the last 50 s."""
-    p = intervals(frame, measures.P, 1.0)
+    p = m.intervals(frame, measures.P, 1.0)
     return float(np.argmax(p >= 0.9 * p[-50:].mean()))
 
 
@@ -77,12 +67,12 @@ def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     """A crudely configured PI drops almost as much traffic as drop tail."""
     checks = [
         Effect(f"loss of {reading}, PI over DropTail").better(
-            lost(schemes, reading, "PI"), lost(schemes, reading, "DropTail"), "equal", tolerance
+            m.lost(schemes, reading, "PI"), m.lost(schemes, reading, "DropTail"), "equal", tolerance
         )
-        for reading in READINGS
+        for reading in m.READINGS
     ]
     aqms = [label for label in schemes.labels if label not in ("PI", "DropTail")]
-    beside = schemes.compare(LOST, "PI", aqms, better="higher", tolerance=LINE_C, name="loss of TCP packets")
+    beside = schemes.compare(m.LOST, "PI", aqms, better="higher", tolerance=m.LINE_C, name="loss of TCP packets")
     return Judgement(
         checks,
         f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. "
@@ -101,23 +91,27 @@ GAIN = (theory.A - theory.B) * theory.FREQUENCY
 def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI is very sensitive to its parameters."""
     of = {
-        name: [configuration.per_seed(LOST, label) for label in configuration.labels if label == "PI" or part in label]
+        name: [
+            configuration.per_seed(m.LOST, label) for label in configuration.labels if label == "PI" or part in label
+        ]
         for name, part in (("Q_ref from 20 to 85 kB", "PI, Q_ref"), ("frequency from 16 to 500 Hz", " Hz"))
     }
-    of["gains of its rule for 60 to 360 ms"] = [gains.per_seed(LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")]
+    of["gains of its rule for 60 to 360 ms"] = [
+        gains.per_seed(m.LOST, "PI", {"aqm.a": a}) for a in gains.points("aqm.a")
+    ]
     return Judgement(
-        [range_of(losses, name, tolerance) for name, losses in of.items()],
+        [m.range_of(losses, name, tolerance) for name, losses in of.items()],
         "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster "
         "the fewer losses. A lower target adds to the error that is integrated.",
     )
 
 
 @ours("ours; Section 4.2 has the tuning account for uncertain round trips", "gains")
-@tolerance(LINE_C)
+@tolerance(m.LINE_C)
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
     (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
-    crude, fit = (gains.per_seed(LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
+    crude, fit = (gains.per_seed(m.LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
     return Judgement(
         [Effect("loss of TCP packets, gains for 180 ms minus for 90 ms").better(crude, fit, "higher", tolerance)],
         f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
@@ -153,7 +147,7 @@ def gains_hot() -> Judgement:
 def gains_slow(long: Runs) -> Judgement:
     """20 s are too short for PI to learn its probability."""
     found = long.from_series("PI", rises, unit="s")
-    needed = long.from_series("PI", between(150, 200, measures.P))
+    needed = long.from_series("PI", m.between(150, 200, measures.P))
     room = measures.BUFFER / measures.TCP_SIZE
     bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
     return Judgement(

@@ -1,9 +1,10 @@
 """Figures over time: the concept of JoBS, Figure 2, learned probabilities, a change of load."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import numpy as np
 import polars
+from numpy.typing import NDArray
 
 from aqmlab.results.summary import Summary
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure
@@ -14,6 +15,12 @@ from aqmlab_papers.survey.measures import BIN, over_time
 
 TIME = Axis("Simulation time (s)", 0, 20)
 LOSS = Axis("Loss rate", 0, 0.6)
+
+
+def _means(panel: str, name: str, runs: Collection[NDArray[np.float64]]) -> Curve:
+    """Draw the means over runs in each interval of `BIN` s, of which some runs may lack the last."""
+    times = [BIN * (index + 0.5) for index in range(min(map(len, runs)))]
+    return mean_curve(panel, name, times, map(Summary.of, zip(*runs, strict=False)))
 
 
 CLOCK = Axis("Time from t (ms)", -100, 200)
@@ -81,12 +88,10 @@ def fig2(schemes: Runs, readings: Runs) -> Iterator[Curve]:
         for label in labels:
             for panel, value in panels.items():
                 columns = over_time(runs, label, value)
-                times = [BIN * (index + 0.5) for index in range(min(map(len, columns.values())))]
-                yield mean_curve(panel, label, times, map(Summary.of, zip(*columns.values(), strict=False)))
+                yield _means(panel, label, columns.values())
                 if panel == "b":
                     way = runs.per_seed(beyond, label).values
-                    whole = [column + (way[seed] or 0.0) for seed, column in columns.items()]
-                    yield mean_curve("b, end to end", label, times, map(Summary.of, zip(*whole, strict=False)))
+                    yield _means("b, end to end", label, [one + (way[seed] or 0.0) for seed, one in columns.items()])
 
     yield Curve("c", "drop tail's 12 % (paper)", [0, 20], [0.12, 0.12], style="printed")
 
@@ -103,12 +108,9 @@ def learning(configuration: Runs) -> Iterator[Curve]:
     """The probabilities that they learn."""
     p = polars.col("p.mean").mean()
     for label in ("BLUE", "PI", "REM", "REM, in bytes", "REM, by the queue"):
-        columns = over_time(configuration, label, p)
-        times = [BIN * (index + 0.5) for index in range(min(map(len, columns.values())))]
-        yield mean_curve("a", label, times, map(Summary.of, zip(*columns.values(), strict=False)))
+        yield _means("a", label, over_time(configuration, label, p).values())
         if label.startswith("REM"):
-            columns = over_time(configuration, label, measures.BACKLOG_NOW)
-            yield mean_curve("b", label, times, map(Summary.of, zip(*columns.values(), strict=False)))
+            yield _means("b", label, over_time(configuration, label, measures.BACKLOG_NOW).values())
 
 
 AROUND = Axis("Time from the change (ms)", -100, 400)

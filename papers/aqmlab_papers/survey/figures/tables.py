@@ -6,6 +6,7 @@ import polars
 
 from aqmlab_papers import At, Runs, table
 from aqmlab_papers.run.complexity import complexity
+from aqmlab_papers.run.sketch import cells
 from aqmlab_papers.survey.claims.schemes import EARLY, NAMES
 from aqmlab_papers.survey.experiments import EVERY, POINTS
 from aqmlab_papers.survey.measures import BACKLOG, LOST, READINGS, WAIT
@@ -27,8 +28,7 @@ def _row(runs: Runs, label: str, metrics: Metrics, at: At | None = None) -> dict
     """Return the means of metrics with half their intervals."""
     row: dict[str, float | None] = {}
     for name, metric in metrics.items():
-        summary = runs.per_seed(metric, label, at).summary
-        row |= {name: summary.mean, f"{name} ±": summary.ci95}
+        row |= cells(name, runs.per_seed(metric, label, at))
     return row
 
 

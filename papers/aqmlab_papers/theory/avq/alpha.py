@@ -23,9 +23,7 @@ EXAMPLE_BUFFER = 20
 def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
     """Return the limit on alpha inferred from the only published number: N / (gamma C d^2) = K11, 1/s.
 
-    Inferred, not a theorem: with K12 near K2 the open loop is K2 (s + alpha) e^(-s d) / (s (s + K11)), and up to alpha
-    = K11 the zero of the adaptation costs no more phase than the pole of TCP. The LRED paper quotes AVQ's authors with
-    0.2 for 100 flows, 450 ms and 2500 packets/s; this rule returns 0.2016.
+    Inferred, not a theorem: the LRED paper quotes 0.2 for 100 flows, 450 ms and 2500 packets/s, where this is 0.2016.
     """
     positive(N=N, d=d, C=C)
     utilisation(gamma)
@@ -33,11 +31,9 @@ def working_rule(N: float, d: float, C: float, gamma: float = 0.98) -> float:
 
 
 def elasticity_limit(W: float) -> float:
-    """Return the elasticity of the marking above which no alpha is stable.
+    """Return the elasticity of the marking, whichever it is, above which no alpha is stable.
 
-    e with sqrt((1 + e)^2 - 1) = W arccos(-1/(1 + e)): about (pi/2) W for large windows. Ours: s + K11 (1 + (1 + e)
-    e^(-s d)) with K11 d = 1/W, for any marking. It depends on the elasticity alone. Raises ValueError if W is not
-    positive.
+    e with sqrt((1 + e)^2 - 1) = W arccos(-1/(1 + e)), of s + K11 (1 + (1 + e) e^(-s d)) with K11 d = 1/W. Ours.
     """
     positive(W=W)
 
@@ -48,10 +44,7 @@ def elasticity_limit(W: float) -> float:
 
 
 def widest_window(beta: float = SAWTOOTH) -> float:
-    """Return the window at and above which fluid marking is stable for no alpha.
-
-    W (packets) at which the fluid's elasticity, beta W^2 - 1, is `elasticity_limit`.
-    """
+    """Return the window W (packets) from which on fluid marking, of elasticity beta W^2 - 1, is stable for no alpha."""
     positive(beta=beta)
     least = sqrt(1 / beta)
     return float(brentq(lambda W: beta * W**2 - 1 - elasticity_limit(W), least * (1 + 1e-9), 10 * least + 10 / beta))
@@ -60,11 +53,7 @@ def widest_window(beta: float = SAWTOOTH) -> float:
 def buffer_limit(
     N: float, d: float, C: float, gamma: float = 0.98, beta: float = SAWTOOTH, alpha: float = 0.0
 ) -> float:
-    """Return the virtual buffer at which a given alpha is marginally stable.
-
-    B (packets) of an M/M/1/B marking, in general not an integer; infinite if fluid marking is stable too. Larger
-    buffers are more elastic and unstable.
-    """
+    """Return the buffer B (packets) above which an alpha is unstable with M/M/1/B marking; infinite if none is."""
     not_negative(alpha=alpha)
 
     def margin(B: float) -> float:
@@ -89,8 +78,7 @@ def least_critical_alpha(
     """Return the least critical alpha over all flow counts from N_min and all round trips up to R_max.
 
     alpha (1/s), 0 if for some flow count no alpha is stable, and the number of flows at which it occurs. Scaled by d,
-    the loop depends on the window alone; among loops of equal window the longest round trip is the worst. With M/M/1/B
-    the worst case is not at N_min: `elasticity_limit` falls faster with the window than the elasticity.
+    the loop depends on the window alone; among loops of equal window the longest round trip is the worst.
     """
     if points < 2:
         raise ValueError(f"points = {points}: must be at least 2")

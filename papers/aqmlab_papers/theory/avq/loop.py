@@ -116,22 +116,16 @@ def crossing_frequency(alpha: float, loop: Loop) -> float:
 
 
 def delay_limit(alpha: float, loop: Loop) -> float:
-    """Return the delay up to which the loop is stable, with its constants held fixed.
+    """Return the delay below which, and only below which, the loop with these constants is stable.
 
-    (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. The loop is stable if and only
-    if its delay is below it. Without delay s^2 + (K11 + K12) s + alpha K2 is stable. Poles reach the imaginary axis
-    only at w, and cross it to the right. The limit falls as alpha grows, since w grows and both angles fall.
+    (arctan(w K12 / (alpha K2)) + arctan(K11 / w)) / w at the `crossing_frequency` w, s. It falls as alpha grows.
     """
     w = crossing_frequency(alpha, loop)
     return (atan2(w * loop.K12, alpha * loop.K2) + atan2(loop.K11, w)) / w
 
 
 def critical_alpha(loop: Loop) -> float:
-    """Return the alpha from which the loop is unstable.
-
-    alpha (1/s) at which `delay_limit` equals the delay; 0 if no alpha is stable, however small. No alpha is stable if s
-    + K11 + K12 e^(-s d), flows and marks alone, is unstable: see `elasticity_limit`.
-    """
+    """Return the alpha (1/s) from which the loop is unstable: `delay_limit` is its delay; 0 if no alpha is stable."""
     if delay_limit(0.0, loop) <= loop.d:
         return 0.0
     most = 1 / loop.d

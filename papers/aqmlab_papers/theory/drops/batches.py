@@ -34,11 +34,9 @@ class Batches(Answer):
 
 
 def batches(rho: float, d: ArrayLike, size: int, share: float) -> Batches:
-    """Return the losses of single packets and of batches that share a buffer.
+    """Return the losses of single packets and of batches that share a buffer, each Poisson; services are exponential.
 
-    Single packets and batches arrive as Poisson processes, services are exponential. The balance of the Markov chain of
-    the number of packets present is solved directly; arrivals see its time averages. With a drop probability that does
-    not follow the queue (an average with w -> 0) both kinds lose the same, 1 - 1/rho.
+    The balance of the Markov chain of the number of packets present is solved directly; arrivals see its time averages.
     """
     positive(rho=rho, share=share)
     whole(size=size)

@@ -45,11 +45,6 @@ class Policy:
     * max_p: probability at ``max_th``, in (0, 1].
     * gentle: whether the probability rises from ``max_p`` to 1 instead of stepping.
     * w: weight of the current queue in the average; 1 means the queue itself.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
 
     min_th: float
@@ -67,7 +62,7 @@ class Policy:
                 raise ValueError(f"{name} = {value:g}: must be in (0, 1]")
 
     def drop(self, q: ArrayLike) -> Array:
-        """Return the drop probability at queue ``q``. Raises ValueError if ``q`` is negative or not finite."""
+        """Return the drop probability at queue ``q``."""
         not_negative(q=q)
         return self.chance(np.asarray(q, dtype=float))
 
@@ -79,10 +74,7 @@ class Policy:
         return np.asarray(np.clip(np.where(q >= self.max_th, above, np.where(q >= self.min_th, rising, 0)), 0, 1))
 
     def of(self, K: int) -> Array:
-        """Return the drop probability for every number of packets in a buffer, as `mm1k` and `runs` require it.
-
-        d(0), ..., d(K); shape (K + 1,). A full buffer drops every arrival: d(K) = 1.
-        """
+        """Return the drop probability for every number of packets in a buffer: d(0), ..., d(K) = 1; shape (K + 1,)."""
         whole(K=K)
         d = self.drop(np.arange(int(K) + 1))
         d[-1] = 1
@@ -118,10 +110,9 @@ class Queue(Answer):
 
 
 def stationary(rho: float, d: ArrayLike) -> Array:
-    """Return the distribution of the number of packets present in M/M/1/K with a drop function.
+    """Return the distribution of the number of packets present in M/M/1/K, which arrivals see too; shape (K + 1,).
 
-    pi(0), ..., pi(K); shape (K + 1,). Arrivals see the same distribution (PASTA). pi(k+1) / pi(k) = rho (1 - d(k)),
-    summed as logarithms, which allows any load and buffer.
+    pi(k+1) / pi(k) = rho (1 - d(k)), summed as logarithms, which allows any load and buffer.
     """
     positive(rho=rho)
     d = probabilities(d)
@@ -144,14 +135,11 @@ def mm1k(rho: float, d: ArrayLike) -> Queue:
 
 
 def runs(rho: float, d: ArrayLike, longest: int, flows: float = 1, service: str = "exponential") -> Array:
-    """Return the distribution of loss run lengths at a queue that drops by its present length.
+    """Return P(run >= 1) = 1, ..., P(run >= longest) at a queue that drops by its present length; shape (longest,).
 
-    A run consists of consecutive packets of one flow; each packet belongs to any flow with equal probability.
-
-    P(run >= 1) = 1, ..., P(run >= longest); shape (longest,). The chain of states seen by arrivals. Runs depend only on
-    the order of arrivals and departures; for constant service it suffices to count the arrivals since service began.
-    The j-th is followed by another before the departure with probability P(A > j | A >= j), A Poisson with mean rho.
-    Between two packets of a flow the chain makes a geometric number of steps.
+    By the chain of states seen by arrivals. Runs depend only on the order of arrivals and departures; for constant
+    service it suffices to count the arrivals since service began. Between two packets of a flow the chain makes a
+    geometric number of steps.
     """
     positive(rho=rho)
     whole(longest=longest)
@@ -200,8 +188,7 @@ def probabilities(d: ArrayLike) -> Array:
 def followed_by(rho: float, service: str) -> Array:
     """Return the probability that an arrival is followed by another before the present service ends.
 
-    Indexed by the number of arrivals since service began, from 0; a single value if service is exponential. Raises
-    ValueError if the distribution of service times is unknown.
+    Indexed by the number of arrivals since service began, from 0; a single value if service is exponential.
     """
     if service == "exponential":
         return np.array([rho / (1 + rho)])

@@ -26,8 +26,7 @@ Array = NDArray[np.float64]
 def gain(N: ArrayLike, R: ArrayLike, C: ArrayLike, beta: ArrayLike = 0.001, eta: float = 1.5) -> Array:
     """Return the increase of LRED's drop probability per packet of queue, assuming an exact estimate.
 
-    Hc = beta sqrt(p0) = beta sqrt(eta) N / (R C), per packet. Eqs. (6), (26) to (29). Where p0 = eta (N/(R C))^2
-    exceeds 1, eq. (6) is invalid, and so is this.
+    Hc = beta sqrt(p0) = beta sqrt(eta) N / (R C), per packet. Eqs. (6), (26) to (29); invalid where p0 exceeds 1.
     """
     positive(N=N, R=R, C=C, beta=beta, eta=eta)
     N, R, C, beta = (np.asarray(value, dtype=float) for value in (N, R, C, beta))
@@ -62,10 +61,7 @@ def beta_bound(N: ArrayLike, R: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Ar
 
 
 def beta_star(N_min: ArrayLike, R_max: ArrayLike, C: ArrayLike, eta: float = 1.5) -> Array:
-    """Return the gain up to which Theorem 2 guarantees stability for N >= N_min and R <= R_max.
-
-    beta* = min(beta0, beta_bound) (per packet).
-    """
+    """Return the gain up to which Theorem 2 guarantees stability from N_min and up to R_max: min(beta0, beta_bound)."""
     positive(N_min=N_min, R_max=R_max)
     return np.minimum(beta0(N_min, R_max, C, eta), beta_bound(N_min, R_max, C, eta))
 
@@ -191,8 +187,7 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
     """Scan Lemma 5: `y` falls with N, rises with beta, and rises with R if and only if beta is below `beta_bound`.
 
     Its slack is the smallest change of ln y in the claimed direction, between neighbouring points in N and in beta, and
-    from (1 - 1e-6) R to (1 + 1e-6) R. Raises ValueError if the region is empty, has only one value of N or beta, or
-    leaves an argument's range.
+    from (1 - 1e-6) R to (1 + 1e-6) R.
     """
     region = proportional.grid({"N": N, "R": R, "beta": beta})
     values = y(**region, C=C, eta=eta)
@@ -210,9 +205,7 @@ def check_lemma5(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: flo
 def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Account:
     """Scan whether `beta0` rises with N and falls with R, which puts its minimum at the fewest flows and longest R.
 
-    Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction. Not in the
-    paper: where it holds, beta <= beta0 at the corner suffices for the whole region, without Lemma 5. Raises ValueError
-    if the region is empty, has fewer than two values along an axis, or leaves an argument's range.
+    Its slack is the smallest change of ln beta0 between neighbouring points, in the claimed direction. Ours.
     """
     region = proportional.grid({"N": N, "R": R})
     return proportional.monotony(
@@ -223,8 +216,7 @@ def check_corner(N: ArrayLike, R: ArrayLike, C: float, eta: float = 1.5) -> Acco
 def check_theorem2(N: ArrayLike, R: ArrayLike, C: float, beta: ArrayLike, eta: float = 1.5) -> Account:
     """Scan Theorem 2: LRED's loop is stable at every N, R and beta of a region.
 
-    Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R. Raises
-    ValueError if the region is empty or leaves an argument's range.
+    Its slack is the distance of the rightmost root of eq. (13) to the left of the imaginary axis, times R.
     """
     region = proportional.grid({"N": N, "R": R, "beta": beta})
     Hc = gain(**region, C=C, eta=eta)

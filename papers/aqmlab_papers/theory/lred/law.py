@@ -20,11 +20,9 @@ Array = NDArray[np.float64]
 
 
 def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
-    """Return the loss ratio over the last M periods, for each period.
+    """Return the loss ratio l(k) over the last M periods, for each period; NaN where nothing arrived in them.
 
-    l(k), shape (periods,); NaN where nothing arrived in M periods. Eq. (1), by the pseudocode: sum of N_d(k - i) over
-    sum of N_a(k - i), i = 0..M - 1. Raises ValueError if there are no periods, the shapes differ, M is less than 1, or
-    drops exceed arrivals.
+    Eq. (1), by the pseudocode: sum of N_d(k - i) over sum of N_a(k - i), i = 0..M - 1; shape (periods,).
     """
     not_negative(drops=drops, arrivals=arrivals)
     drops, arrivals = np.asarray(drops, dtype=float), np.asarray(arrivals, dtype=float)
@@ -42,11 +40,7 @@ def loss_ratio(drops: ArrayLike, arrivals: ArrayLike, M: int = 4) -> Array:
 
 
 def smoothed(ratios: ArrayLike, m_w: float = 0.1, L0: float = 0.0) -> Array:
-    """Return LRED's estimate of the loss ratio, for each period: L(k) after each period, shape (periods,).
-
-    Eq. (2): L(k) = m_w L(k - 1) + (1 - m_w) l(k). Raises ValueError if there are no periods or a number is out of
-    range.
-    """
+    """Return LRED's estimate after each period, eq. (2): L(k) = m_w L(k - 1) + (1 - m_w) l(k); shape (periods,)."""
     ratios = np.asarray(ratios, dtype=float)
     not_negative(ratios=np.nan_to_num(ratios), m_w=m_w, L0=L0)
     if m_w >= 1:

@@ -61,11 +61,7 @@ def account(claim: str, slack: ArrayLike, region: Mapping[str, ArrayLike]) -> Ac
 
 
 def grid(axes: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """Span a region by its axes.
-
-    Each coordinate by name, sorted along its dimension and of length 1 along the others. Raises ValueError if an axis
-    is empty or a value is not positive.
-    """
+    """Span a region: each coordinate by name, sorted along its dimension and of length 1 along the others."""
     positive(**axes)
     lines = [np.unique(np.asarray(value, dtype=float)) for value in axes.values()]
     return dict(zip(axes, np.meshgrid(*lines, indexing="ij", sparse=True), strict=True))
@@ -97,11 +93,10 @@ def lag(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.
 
 
 def rightmost_root(N: ArrayLike, R: ArrayLike, C: ArrayLike, Hc: ArrayLike, eta: float = 1.5) -> NDArray[np.complex128]:
-    """Return the characteristic equation's rightmost root. The loop is stable where its real part is negative.
+    """Return the characteristic equation's rightmost root (1/s), the one above the real axis of a pair.
 
-    In 1/s, the one above the real axis of a pair. Eq. (13) as a delay differential equation, with its generator
-    collocated at 25 Chebyshev points of [-R, 0]; the eigenvalue is then refined by Newton's method on (13). The
-    frequency response is not used.
+    Eq. (13) as a delay differential equation, with its generator collocated at 25 Chebyshev points of [-R, 0]; the
+    eigenvalue is then refined by Newton's method on (13). The frequency response is not used.
     """
     positive(N=N, R=R, C=C, eta=eta)
     not_negative(Hc=Hc)
@@ -129,7 +124,6 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
     """Scan whether positive values rise, or fall, along each axis.
 
     Its slack is the smallest change of the values' logarithm between neighbouring points, in the claimed direction.
-    Raises ValueError if an axis that is not ignored has a single value.
     """
     slack = np.full(values.shape, np.inf)
     for axis, name in enumerate(region):
@@ -148,8 +142,7 @@ def monotony(claim: str, values: Array, region: dict[str, Array], sense: Mapping
 def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
     """Scan whether eq. (21) separates stable loops from others: Lemmas 1 to 4 for a gain that is the same for all.
 
-    Its slack is ``|w R + arctan(w/K11) - pi/2|`` (rad), negative where the rightmost root is on the wrong side. Raises
-    ValueError if the region is empty or leaves an argument's range.
+    Its slack is ``|w R + arctan(w/K11) - pi/2|`` (rad), negative where the rightmost root is on the wrong side.
     """
     region = grid({"N": N, "R": R, "Hc": Hc})
     distance = np.pi / 2 - lag(**region, C=C, eta=eta)
@@ -160,9 +153,7 @@ def check_boundary(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: flo
 def check_theorem1(N: ArrayLike, R: ArrayLike, C: float, Hc: ArrayLike, eta: float = 1.5) -> Account:
     """Scan Theorem 1: stability at the fewest flows, the longest round trip and the largest gain implies it everywhere.
 
-    Its slack is the distance of the rightmost root to the left of the imaginary axis (1/s). If the corner is not
-    stable, the theorem does not apply, and the account states where the loop is unstable. Raises ValueError if the
-    region is empty or leaves an argument's range.
+    Its slack is the distance of the rightmost root to the left of the imaginary axis (1/s).
     """
     region = grid({"N": N, "R": R, "Hc": Hc})
     return account("the loop is stable", -rightmost_root(**region, C=C, eta=eta).real, region)

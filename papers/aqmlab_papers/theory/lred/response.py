@@ -128,11 +128,7 @@ def trajectory(p0: float, L0: float, periods: int = 60, *, law: Law = PAPER, fil
 
 
 def response_time(p0: float, L0: float, *, law: Law = PAPER, filled: int | None = None, band: float = 0.2) -> float:
-    """Predict the time after which the queue stays within a band around its target.
-
-    A multiple of t_m, in seconds. From `trajectory`, whose assumptions apply. Random variation of the queue is not
-    included.
-    """
+    """Predict the time (s) after which the queue of `trajectory` stays in a band about its target, in whole t_m."""
     closed = response_law(p0, L0, law=law, band=band)
     periods = int(3 * closed.total / law.t_m + 20 * closed.lag / law.t_m) + 20
     path = trajectory(p0, L0, periods, law=law, filled=filled)
@@ -159,8 +155,7 @@ def response_law(p0: float, L0: float, *, law: Law = PAPER, band: float = 0.2) -
 def cold_start(p0: float, overload: float = 0.5, *, law: Law = PAPER, band: float = 0.2) -> float:
     """Predict the response time from an empty link, with flows in slow start during the first two periods.
 
-    From the start, a multiple of t_m in seconds: 2 t_m + `response_time` from L(2) = (1 - m_w^2) overload with two
-    periods measured (or M, if smaller).
+    2 t_m + `response_time` (s) from L(2) = (1 - m_w^2) overload with two periods measured (or M, if smaller).
     """
     probability(overload=overload)
     left = (1 - law.m_w**2) * overload

@@ -43,11 +43,10 @@ class Balance:
 
 
 def stationary_queue(load: float, p_k: float, q0: float, Q: int) -> tuple[float, float, float]:
-    """Return loss, queue and utilisation in the queue-dependent mode at constant p_k.
+    """Return loss, mean number of waiting packets and utilisation in the queue-dependent mode at constant p_k.
 
-    In this order; the queue is the mean number of waiting packets. A birth-death chain: Poisson arrivals and
-    exponential service; an arrival that finds q packets waiting is dropped with probability min(1, p_k q / q0). Hence l
-    = p_k q / q0 while q stays below q0 / p_k and Q, whatever the arrivals.
+    A birth-death chain: Poisson arrivals and exponential service; an arrival that finds q packets waiting is dropped
+    with probability min(1, p_k q / q0).
     """
     positive(load=load, q0=q0, Q=Q)
     if not 0 <= p_k <= 1:

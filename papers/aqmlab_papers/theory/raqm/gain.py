@@ -51,8 +51,7 @@ def next_probability(p: ArrayLike, r: ArrayLike, r0: float, alpha: ArrayLike) ->
 def alpha_hat(r: ArrayLike, r0: float) -> Array:
     """Return the gain below which the next rate is closer to the expected rate than the present one.
 
-    c(r/r0) / r0 (s/byte), eqs. (11) and (13). From 2 r0 on every gain moves the rate closer: the next is in (0, r), and
-    r is at least r0 away.
+    c(r/r0) / r0 (s/byte), eqs. (11) and (13); defined below 2 r0, from where every gain moves the rate closer.
     """
     positive(r=r, r0=r0)
     r = np.asarray(r, dtype=float)
@@ -64,8 +63,7 @@ def alpha_hat(r: ArrayLike, r0: float) -> Array:
 def alpha_fastest(r: ArrayLike, r0: float) -> Array:
     """Return the gain for which the model's next rate equals the expected rate.
 
-    2 ln(r/r0) / (r - r0) (s/byte), 2/r0 at r0. It makes p_k = p_(k-1) (r/r0)^2. Eq. (9) with r_(k+1) = r0; our
-    derivation, not the paper's. Defined for every rate, and never above `alpha_hat`.
+    2 ln(r/r0) / (r - r0) (s/byte), 2/r0 at r0: eq. (9) with r_(k+1) = r0. Ours.
     """
     positive(r=r, r0=r0)
     x = np.asarray(r, dtype=float) / r0

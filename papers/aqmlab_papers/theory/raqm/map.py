@@ -18,20 +18,16 @@ Array = NDArray[np.float64]
 
 
 def step(x: ArrayLike, m: ArrayLike) -> Array:
-    """Return the next rate at constant gain, Ricker's map, eq. (9): x e^(-(m/2)(x - 1)).
-
-    The only fixed point is 1 (Lemmas 1 and 2): the exponent has no other zero.
-    """
+    """Return the next rate at constant gain, Ricker's map, eq. (9): x e^(-(m/2)(x - 1))."""
     positive(x=x, m=m)
     x = np.asarray(x, dtype=float)
     return np.asarray(x * np.exp(-np.asarray(m, dtype=float) / 2 * (x - 1)))
 
 
 def c(x: ArrayLike) -> Array:
-    """Return the bound on the gain alpha r0 at the rate x = r / r0.
+    """Return the bound on the gain alpha r0 at the rate x = r / r0: 4 at x = 1, unbounded towards 0 and 2.
 
-    2 ln((2 - x)/x) / (1 - x) = 4 artanh(x - 1)/(x - 1), 4 at x = 1, eq. (13). Even in x - 1, minimal at 1: 4 +
-    (4/3)(x-1)^2 + (4/5)(x-1)^4 + ...; unbounded towards 0 and 2.
+    2 ln((2 - x)/x) / (1 - x) = 4 artanh(x - 1)/(x - 1), eq. (13).
     """
     x = np.asarray(x, dtype=float)
     positive(x=x)
@@ -54,10 +50,7 @@ def c_curve(points: int = 199, edge: float = 0.01) -> tuple[Array, Array]:
 
 
 def factor(m: float) -> float:
-    """Return the map's linear factor at its fixed point: 1 - m/2.
-
-    Stable for 0 < m < 4; at m = 2 the next rate is r0 to first order.
-    """
+    """Return the map's linear factor at its fixed point, stable for 0 < m < 4: 1 - m/2."""
     positive(m=m)
     return 1 - m / 2
 
@@ -73,10 +66,7 @@ def orbit(m: float, x: float = 0.5, periods: int = 100) -> Array:
 
 
 def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int = 200) -> Array:
-    """Return long-run values of orbits by gain: the points of a bifurcation diagram.
-
-    r / r0 in the kept periods; shape (gains, kept).
-    """
+    """Return r / r0 in the kept periods of orbits by gain, the points of a bifurcation diagram; shape (gains, kept)."""
     positive(m=m, x=x)
     half = np.atleast_1d(np.asarray(m, dtype=float)) / 2
     now = np.full_like(half, x)
@@ -91,8 +81,7 @@ def bifurcation(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int =
 def lyapunov_exponent(m: ArrayLike, x: float = 0.5, transient: int = 2000, kept: int = 20000) -> Array:
     """Return the rate at which neighbouring orbits diverge: negative at a cycle, positive in chaos.
 
-    Mean of ``ln |1 - (m/2) x|`` per period; shape (gains,). dx'/dx is x'/x times 1 - (m/2) x, and the mean of ln(x'/x)
-    along a bounded orbit is 0.
+    Mean of ``ln |1 - (m/2) x|`` per period; shape (gains,).
     """
     half = np.atleast_1d(np.asarray(m, dtype=float))[:, None] / 2
     slope = np.abs(1 - half * bifurcation(m, x, transient, kept))

@@ -22,10 +22,9 @@ Array = NDArray[np.float64]
 
 
 def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
-    """Return the loop's two eigenvalues at r0 with the rate smoothed.
+    """Return the loop's two eigenvalues at r0 with the rate smoothed, the larger magnitude first.
 
-    Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0, the larger magnitude first: eqs. (2), (3) and (5) linearised;
-    the paper's analysis omits (2). Our derivation.
+    Roots of z^2 - (1 + f' - (m/2)(1 - f')) z + f' = 0: eqs. (2), (3) and (5) linearised. Ours.
     """
     positive(m=m)
     probability(weight=weight)
@@ -35,19 +34,12 @@ def smoothed_roots(m: float, weight: float) -> tuple[complex, complex]:
 
 
 def smoothed_radius(m: float, weight: float) -> float:
-    """Return the factor per period on a small distance from r0, with the rate smoothed.
-
-    The larger magnitude of `smoothed_roots`: s = sqrt(f') from m = 2 (1 - s)/(1 + s) to 2 (1 + s)/(1 - s), where the
-    two are a conjugate pair with product f'.
-    """
+    """Return the factor per period on a small distance from r0: the larger magnitude of `smoothed_roots`."""
     return abs(smoothed_roots(m, weight)[0])
 
 
 def smoothed_limit(weight: float) -> float:
-    """Return the gain from which the smoothed loop is unstable: alpha r0 = 4 (1 + f') / (1 - f').
-
-    One root of `smoothed_roots` is -1. Smoothing slows the measurement and still allows more gain.
-    """
+    """Return the gain from which the smoothed loop is unstable: alpha r0 = 4 (1 + f') / (1 - f')."""
     probability(weight=weight)
     return 4 * (1 + weight) / (1 - weight)
 
@@ -55,10 +47,9 @@ def smoothed_limit(weight: float) -> float:
 def smoothed_orbit(
     *, m: float | None = None, eps: float | None = None, weight: float = 0.0, x: float = 0.5, periods: int = 100
 ) -> Array:
-    """Follow the smoothed rate at a constant or an adaptive gain.
+    """Follow the smoothed rate at a constant or an adaptive gain by eqs. (2), (3) and (5), not clipped.
 
-    Smoothed r / r0, including the initial value; shape (periods + 1,). Eqs. (2), (3) and (5), without linearising or
-    clipping.
+    Smoothed r / r0, including the initial value; shape (periods + 1,).
     """
     gain = _gain(m, eps)
     positive(x=x)
@@ -81,10 +72,7 @@ def steps_to_settle(
     tolerance: float = 0.01,
     most: int = 1000,
 ) -> int | None:
-    """Return the number of periods until the rate stays within a tolerance of r0.
-
-    The first period from which the rate is within the tolerance until ``most``; None if there is none.
-    """
+    """Return the first period from which the rate stays within a tolerance of r0 until ``most``; None without one."""
     probability(tolerance=tolerance)
     outside = np.abs(smoothed_orbit(m=m, eps=eps, weight=weight, x=x, periods=most) - 1) > tolerance
     late = np.flatnonzero(outside)

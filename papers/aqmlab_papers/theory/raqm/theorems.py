@@ -18,10 +18,7 @@ Array = NDArray[np.float64]
 
 
 def v_difference(x: ArrayLike, m: ArrayLike) -> Array:
-    """Return the change of Theorem 1's V in one step: (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2).
-
-    Eqs. (7), (8) and (10).
-    """
+    """Return the change of V in a step, eqs. (7), (8), (10): (V_(k+1) - V_k) / r0^2 = (x' - x)(x' + x - 2)."""
     after = step(x, m)
     x = np.asarray(x, dtype=float)
     return np.asarray((after - x) * (after + x - 2))
@@ -48,11 +45,9 @@ class Theorem1:
 
 
 def theorem_1(m: ArrayLike, x: ArrayLike | None = None) -> Theorem1:
-    """Scan whether V falls exactly where the gain is below the bound.
+    """Scan Theorem 1, stable iff 0 < alpha < alpha^: whether V falls exactly where the gain is below the bound.
 
-    Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first. Theorem 1: stable iff 0 < alpha <
-    alpha^. With its lower bound 4/r0 this is correct, and global: for m <= 4 < c(x) V falls from every rate, including
-    rates above 2 r0. With alpha^ at the present rate it covers only the next step.
+    Warns of gains from 4 on: r0 is then unstable, wherever V may fall at first.
     """
     x = np.delete(np.linspace(0.02, 1.98, 99), 49) if x is None else np.asarray(x, dtype=float)
     positive(m=m)

@@ -207,10 +207,9 @@ def design(
 
 
 def paper_sigma(N: float) -> float:
-    """Return the standard deviation of a flow's rate as measured in the paper.
+    """Return the standard deviation of a flow's rate as measured in the paper (packets/s of 1000 bytes), section VI-B.
 
-    Packets/s, from packets of 1000 bytes. Up to 30 flows, 77021 bit/s, which the paper reports for 20 flows; above,
-    128490 bit/s, which it reports for 40. Section VI-B. According to our runs the paper interchanges the two.
+    Up to 30 flows what it reports for 20, 77021 bit/s; above, what it reports for 40, 128490 bit/s.
     """
     positive(N=N)
     return (77021 if N <= 30 else 128490) / _SEGMENT
@@ -236,10 +235,6 @@ def first_rate(
 
 
 def longer_than(x: ArrayLike, K: float = 2300.0, a: float = 1.3) -> Array:
-    """Return the fraction of files longer than x: min(1, (K/x)^a).
-
-    With x the classifier's limit, the fraction of files whose last packets it attributes to a long flow. Defaults are
-    the paper's K and a, section II.
-    """
+    """Return the fraction of files longer than x, by the paper's K and a of section II: min(1, (K/x)^a)."""
     positive(x=x, K=K, a=a)
     return np.asarray(np.minimum(1.0, (K / np.asarray(x, dtype=float)) ** a))

@@ -73,11 +73,9 @@ class Stationary:
 
 
 def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
-    """Return the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal.
+    """Return the transition matrix of z+ = the state of min(B, max(0, mean(z) + xi)), xi normal: RED+Tail, eq. (19).
 
-    Shape (B + 1, B + 1), rows with sum 1; each has about 17 ``sd`` entries, all those above 1e-16. RED+Tail, eq. (19).
-    ``printed`` rounds down, in the transitions and the result: half a packet too little on average. Raises ValueError
-    if there are fewer than two states or too many, a mean is not finite, or ``sd`` is not positive.
+    Shape (B + 1, B + 1), rows with sum 1; each has about 17 ``sd`` entries, all those above 1e-16.
     """
     mean = np.asarray(mean, dtype=float)
     if mean.ndim != 1 or mean.size < 2:
@@ -105,10 +103,7 @@ def transitions(mean: ArrayLike, sd: float, printed: bool = False) -> csr_array:
 
 
 def band(states: float, sd: float) -> int:
-    """Return the number of states that a step can reach.
-
-    Raises ValueError if ``sd`` is not positive, or all rows together have more than 5e7 entries.
-    """
+    """Return the number of states that a step can reach."""
     positive(sd=sd)
     width = min(states, np.ceil(2 * REACH * sd) + 3)
     if states * width > _MOST:
@@ -120,11 +115,10 @@ def band(states: float, sd: float) -> int:
 
 
 def stationary(T: csr_array, printed: bool = False) -> Stationary:
-    """Return the distribution pi with pi T = pi.
+    """Return the distribution pi with pi T = pi: RED+Tail, eq. (18).
 
-    RED+Tail, eq. (18). Narrow bands, of queues that move little in a step, are solved by elimination. Wide bands would
-    fill in; there the spectrum has a gap, and Arnoldi's method needs few products of ``T`` with a vector. Raises
-    ValueError if the rows of ``T`` are not distributions, or no stationary distribution is found.
+    Narrow bands, of queues that move little in a step, are solved by elimination. Wide bands would fill in; there the
+    spectrum has a gap, and Arnoldi's method needs few products of ``T`` with a vector.
     """
     n = T.shape[0]
     not_negative(T=T.data)

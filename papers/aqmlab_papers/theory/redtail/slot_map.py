@@ -86,68 +86,47 @@ class SlotMap:
         return self.rtt if self.S is None else self.S
 
     def f(self, q: ArrayLike) -> Array:
-        """Return the queue one slot later (packets), without noise and boundaries.
-
-        Eq. (6). Raises ValueError if ``q`` is negative.
-        """
+        """Return the queue one slot later (packets), without noise and boundaries: eq. (6)."""
         not_negative(q=q)
         q = np.asarray(q, dtype=float)
         return np.asarray(q + self.slot * (self._rate(q) - self.C))
 
     def slope(self, q: ArrayLike) -> Array:
-        """Return f', eq. (13): 1 - S sum of W C / (q + d_k C)^2.
-
-        At q_e with equal round-trip times 1 - S / RTT. Raises ValueError if ``q`` is negative.
-        """
+        """Return f', eq. (13): 1 - S sum of W C / (q + d_k C)^2."""
         not_negative(q=q)
         return np.asarray(1 - self.slot * self._sum(q, 2))
 
     def curvature(self, q: ArrayLike) -> Array:
-        """Return f'': S sum of 2 W C / (q + d_k C)^3, per packet.
-
-        Eq. (11). Raises ValueError if ``q`` is negative.
-        """
+        """Return f'', eq. (11): S sum of 2 W C / (q + d_k C)^3, per packet."""
         not_negative(q=q)
         return np.asarray(2 * self.slot * self._sum(q, 3))
 
     def contraction_limit(self) -> float:
-        """Return the S below which f contracts everywhere: 2 C / (W sum of d_k^-2), s.
-
-        Eq. (10), Propositions 6.1 and 6.3: equivalent to f'(0) > -1.
-        """
+        """Return the S below which f contracts everywhere, f'(0) > -1, eq. (10): 2 C / (W sum of d_k^-2), s."""
         return float(2 / self._sum(0.0, 2))
 
     def monotone_limit(self) -> float:
-        """Return the S up to which f'(q_e) is not negative, and q_e therefore globally stable.
+        """Return the S up to which f'(q_e) is not negative, and q_e therefore globally stable: Proposition 6.2.
 
-        1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all flows have the same. At twice that, q_e ceases
-        to be stable at all. Proposition 6.2.
+        1 / sum of W C / (q_e + d_k C)^2, s; the round-trip time if all flows have the same.
         """
         return float(1 / self._sum(self.q_e, 2))
 
     def sufficient_limit(self) -> float:
-        """Return an S that is at most `monotone_limit`, from the longest round-trip time alone.
+        """Return an S that is at most `monotone_limit`, from the longest round-trip time alone: after Proposition 6.2.
 
-        1 / (C/W - W C N (N - 1) / (q_e + C max d_k)^2), s. After Proposition 6.2, with the factors W C and C, which are
-        missing in print. From sum of R_k^-2 <= (C/W)^2 - N (N - 1) / (max R_k)^2.
+        1 / (C/W - W C N (N - 1) / (q_e + C max d_k)^2), s, with the factors W C and C, which are missing in print.
         """
         longest = self.q_e + self.C * float(self.delays.max())
         return float(1 / (self.C / self.W - self.W * self.C * self.N * (self.N - 1) / longest**2))
 
     def nearer(self, q: ArrayLike) -> NDArray[np.bool_]:
-        """Check the inequality that the proof of Proposition 6.2 states: ``|f(q) - q_e| <= |q - q_e|``.
-
-        It fails for short queues, which f maps far beyond q_e. Raises ValueError if ``q`` is negative.
-        """
+        """Check the inequality that the proof of Proposition 6.2 states: ``|f(q) - q_e| <= |q - q_e|``."""
         q = np.asarray(q, dtype=float)
         return np.asarray(np.abs(self.f(q) - self.q_e) <= np.abs(q - self.q_e))
 
     def settles(self, q: ArrayLike) -> NDArray[np.bool_]:
-        """Check the inequalities that prove Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it.
-
-        They hold everywhere if f'(q_e) >= 0: an orbit rises until it is beyond q_e, and then falls to it. Raises
-        ValueError if ``q`` is negative.
-        """
+        """Check the inequalities that prove Proposition 6.2: f(q) > q below q_e, and q_e <= f(q) < q above it."""
         q, q_e = np.asarray(q, dtype=float), self.q_e
         then = self.f(q)
         # f is convex with f(q_e) = q_e: violations within rounding do not count.
@@ -156,11 +135,7 @@ class SlotMap:
         return np.asarray(np.where(q < q_e, below, above))
 
     def orbit(self, q0: float, steps: int, B: float | None = None) -> Array:
-        """Follow the queue without noise.
-
-        In packets, with q0 first; shape (steps + 1,). Eq. (4) without noise; eq. (5) if ``B`` is None and the queue is
-        never empty.
-        """
+        """Follow the queue without noise from q0 on, eq. (4), or (5) if ``B`` is None: packets, shape (steps + 1,)."""
         not_negative(q0=q0, steps=steps)
         most = np.inf if B is None else whole_buffer(B)
         found = [float(q0)]

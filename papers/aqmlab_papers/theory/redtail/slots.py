@@ -40,8 +40,7 @@ class Slots(SlotMap):
     def noise(self, sigma: float) -> float:
         """Return the standard deviation of xi, the effect of noise on the queue in a slot: sqrt(N) S sigma, packets.
 
-        Eq. (7). The paper's text has the variance N S sigma^2; (21) follows only with S^2. Raises ValueError if
-        ``sigma`` is not positive, or the result exceeds 1e9 packets.
+        Eq. (7). The paper's text has the variance N S sigma^2; (21) follows only with S^2.
         """
         positive(sigma=sigma)
         packets = float(np.sqrt(self.N)) * self.slot * sigma
@@ -53,10 +52,9 @@ class Slots(SlotMap):
         return packets
 
     def linear_sd(self, sigma: float) -> float:
-        """Return the standard deviation of the queue about q_e if f were linear.
+        """Return the standard deviation of the queue about q_e if f were linear: eqs. (20) and (21).
 
-        ``sqrt(N) S sigma / sqrt(1 - f'(q_e)^2)``, packets; infinite from ``|f'(q_e)| = 1`` on. Eqs. (20) and (21). For
-        small noise far from both boundaries. Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
+        ``sqrt(N) S sigma / sqrt(1 - f'(q_e)^2)``, packets; infinite from ``|f'(q_e)| = 1`` on.
         """
         left = 1 - float(self.slope(self.q_e)) ** 2
         if left < 1e-12:
@@ -68,20 +66,15 @@ class Slots(SlotMap):
         return self.noise(sigma) / float(np.sqrt(left))
 
     def mean_shift(self, sigma: float) -> float:
-        """Return the distance of the mean above q_e, to second order.
+        """Return the distance of the mean above q_e, to second order: f''(q_e) Var / (2 (1 - f'(q_e))), packets.
 
-        f''(q_e) Var / (2 (1 - f'(q_e))), packets, with `linear_sd`'s variance; Var / (N W) if S is the round-trip time
-        and all flows have the same. Infinite where `linear_sd` is. Not in the paper: f is convex, and by Jensen's
-        inequality noise raises the mean of the queue. Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
+        With `linear_sd`'s variance, and infinite where that is. Ours: f is convex, so that noise raises the mean.
         """
         q_e = self.q_e
         return float(self.curvature(q_e) * self.linear_sd(sigma) ** 2 / (2 * (1 - self.slope(q_e))))
 
     def density(self, q: ArrayLike, sigma: float) -> Array:
-        """Return the Gaussian density of the linear approximation (1/packet).
-
-        Raises ValueError if ``sigma`` is not positive, or eq. (8) fails.
-        """
+        """Return the Gaussian density of the linear approximation (1/packet)."""
         sd = self.linear_sd(sigma)
         z = (np.asarray(q, dtype=float) - self.q_e) / sd
         return np.asarray(np.exp(-(z**2) / 2) / (np.sqrt(2 * np.pi) * sd))
@@ -94,11 +87,9 @@ class Slots(SlotMap):
 
 
 def rate_deviation(arrivals: ArrayLike, step: float, S: float) -> float:
-    """Estimate sigma, the standard deviation of a flow's rate from slot to slot.
+    """Estimate sigma, the standard deviation of a flow's rate from slot to slot: that of E in eq. (3) (packets/s).
 
-    The root of the mean over flows of the variance over slots (packets/s). The deviation of E in eq. (3); the model
-    assumes independence between flows and between slots. It includes the variation of W / R with the queue, which for N
-    = 20 and 40 flows is 1 % of the total.
+    The root of the mean over flows of the variance over slots.
     """
     not_negative(arrivals=arrivals)
     positive(step=step, S=S)

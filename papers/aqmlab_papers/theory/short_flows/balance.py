@@ -41,11 +41,6 @@ class Shorts:
     * lifetime: bounds (s) of the uniformly distributed time, from its SYN on, during which a flow has data.
     * size: packets that each flow sends; excludes ``lifetime``.
     * sender: TCP settings; by default ns-2's.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or not exactly one of lifetime and size is given.
     """
 
     lam: float
@@ -146,8 +141,7 @@ def equilibrium(
     """Return loss and queue of short flows beside long ones.
 
     Solves (1 - p) sum of N rate(p, R) + lam load(p, R) = C with R = Tp + q/C. The load of a short flow counts arriving
-    packets. All its packets arrive eventually, and p matters only for how far a flow gets in its lifetime. A size is
-    sent completely regardless of loss; lam size must then be below C.
+    packets. A size is sent completely regardless of loss; lam size must then be below C.
     """
     positive(Tp=Tp, C=C)
     not_negative(N=N)

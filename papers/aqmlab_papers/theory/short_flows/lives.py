@@ -39,11 +39,6 @@ class Sender:
     * T_min: the least time-out of data (s).
     * syn: size of a SYN relative to a data packet; 0 if there is no SYN to send.
     * impatient: whether only the first partial ACK restarts the timer in fast recovery (RFC 6582).
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
     """
 
     IW: int = 2
@@ -95,12 +90,7 @@ def life(p: float, R: float, age: float, sender: Sender | None = None) -> Life:
 
     States: first slow start (window IW 2^k), slow start after a time-out (window 2^k, threshold s), congestion
     avoidance (window w), a detected loss (F packets in flight from the first lost one on), a time-out (threshold s,
-    doubled k times). A round of w packets takes R and passes without loss with probability (1-p)^w. If its first loss
-    is at place i, i - 1 ACKs pass, which release packets before the loss is detected. Of the F - 1 packets behind a
-    lost one M are lost too. Three duplicate ACKs cause a fast retransmit; they come from the remaining packets and from
-    those that the first two duplicates release (limited transmit). NewReno repairs one loss per round, and each repair
-    is lost with probability p. A recovery that outlasts the timer, which only the first partial ACK restarts, also ends
-    with a time-out. The window is halved once.
+    doubled k times). `docs/theory/short-flows.md` has what leads from each to the next.
     """
     probability(p=p)
     positive(R=R, age=age)
