@@ -43,15 +43,21 @@ class Measure:
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
-def computed(name: str, unit: str, better: Better, least: float, value: polars.Expr, digits: int = 1) -> Measure:
-    """Return a measure that is computed from the metrics of each run: columns of `Runs.frame`."""
+def computed(
+    name: str, unit: str, better: Better, least: float, value: polars.Expr, digits: int = 1, over: float = 1.0
+) -> Measure:
+    """Return a measure that is computed from the metrics of each run, columns of `Runs.frame`, and divided by a number.
+
+    polars would multiply by the inverse of the number, which makes another last digit.
+    """
 
     def read(runs: Runs, label: str) -> Values:
         rows = runs.of(label)
         # A metric that no run has, such as the loss of a class without packets, has no column.
         if not set(value.meta.root_names()) <= set(rows.columns):
             return dict.fromkeys(rows["seed"])
-        return dict(rows.select("seed", value.cast(polars.Float64).alias("value")).iter_rows())
+        found = rows.select("seed", value.cast(polars.Float64).alias("value")).iter_rows()
+        return {seed: None if number is None else number / over for seed, number in found}
 
     return Measure(name, unit, better, least, read, digits)
 
@@ -113,7 +119,7 @@ def voice(entry: str, name: str) -> Measure:
 
 def bitrate(entry: str, name: str) -> Measure:
     """Mean bitrate of the video that clients choose; 0.1 Mbit/s is of interest."""
-    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "video_bitrate") / 1e6, 2)
+    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "video_bitrate"), 2, over=1e6)
 
 
 def stalled(entry: str, name: str) -> Measure:
