@@ -19,7 +19,6 @@ from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentScope, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from cyclonedx.schema import SchemaVersion
-from cyclonedx.validation.json import JsonStrictValidator
 from packageurl import PackageURL
 
 from release import ROOT, environment, parts
@@ -35,6 +34,8 @@ def version() -> str:
 
 def document() -> dict[str, Any]:
     """Return the bill; raise ValueError if it is not what the schema of CycloneDX allows."""
+    from cyclonedx.validation.json import JsonStrictValidator  # builds a grammar, which takes seconds
+
     purl = f"pkg:pypi/aqmlab@{version()}"
     ours = Component(
         name="aqmlab",

@@ -243,8 +243,10 @@ def test_where_time_outs_rule_packets_swing_where_the_plant_at_padhye_s_loss_say
     assert peak == pytest.approx(margins.phase_crossover, rel=0.25)
 
 
-def test_the_command_writes_a_document_and_a_figure(cli: Cli, tmp_path: Path) -> None:
-    done = cli("analyse", EXP1, "--aqm", "lred", "--set", "traffic.long.count=100", "--out", tmp_path / "out", "--json")
+def test_the_command_writes_a_document_and_a_figure(quick_cli: Cli, tmp_path: Path) -> None:
+    done = quick_cli(
+        "analyse", EXP1, "--aqm", "lred", "--set", "traffic.long.count=100", "--out", tmp_path / "out", "--json"
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
     assert json.loads((tmp_path / "out" / "analysis.json").read_text()) == document

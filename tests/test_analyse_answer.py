@@ -174,10 +174,10 @@ def test_the_search_makes_no_remarks_of_its_own() -> None:
     assert analyse(ten(SLOW, **{"traffic.long.count": 40})).warnings == ()
 
 
-def test_the_output_and_the_document_begin_with_the_answer(cli: Cli, tmp_path: Path) -> None:
+def test_the_output_and_the_document_begin_with_the_answer(quick_cli: Cli, tmp_path: Path) -> None:
     file = tmp_path / "ten.toml"
     file.write_text(TEN)
-    done = cli("analyse", file)
+    done = quick_cli("analyse", file)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("NOT STABLE: the queue oscillates with a period of about ")
     assert (
@@ -185,7 +185,7 @@ def test_the_output_and_the_document_begin_with_the_answer(cli: Cli, tmp_path: P
         < done.stdout.index("Stable with: ")
         < done.stdout.index("Ten flows: pi2")
     )
-    document = json.loads(cli("analyse", file, "--json").stdout)
+    document = json.loads(quick_cli("analyse", file, "--json").stdout)
     assert next(iter(document)) == "answer"
     answer = document["answer"]
     assert next(iter(answer)) == "stable"

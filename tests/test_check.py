@@ -124,21 +124,21 @@ class _Given(Findings):
         self.outcome = outcome
 
 
-def test_the_command_says_what_it_tried(cli: Cli, tmp_path: Path) -> None:
+def test_the_command_says_what_it_tried(quick_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text((ROOT / "examples" / "mine.py").read_text())
-    done = cli("check", "mine.py")
+    done = quick_cli("check", "mine.py")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("mine.py:Mine\n  declaration  passed  5 parameters; p; on_enqueue, on_period\n")
-    document = json.loads(cli("check", "mine.py:Mine", "--json", "--speed").stdout)["checked"][0]
+    document = json.loads(quick_cli("check", "mine.py:Mine", "--json", "--speed").stdout)["checked"][0]
     assert document["passed"]
     assert document["speed"]["python"] > 1e4
     (tmp_path / "bad.py").write_text("import aqmlab\n\nclass A(aqmlab.AQM):\n    '''A.'''\n")
-    assert cli("check", "bad.py").returncode == 1
+    assert quick_cli("check", "bad.py").returncode == 1
     for wrong, message in (
         ("none.py", "none.py cannot be read"),
         ("mine.toml", "must be a file of Python"),
         ("mine.py:Min", "did you mean Mine?"),
     ):
-        done = cli("check", wrong)
+        done = quick_cli("check", wrong)
         assert done.returncode == 2
         assert message in done.stderr

@@ -95,19 +95,19 @@ def test_flent_reads_the_file(tmp_path: Path) -> None:
     assert len(list(read.raw_series("TCP download::1"))) == len(read.x_values) == 25
 
 
-def test_the_option_writes_files_and_refuses_names_that_flent_does_not_open(cli: Cli, tmp_path: Path) -> None:
+def test_the_option_writes_files_and_refuses_names_that_flent_does_not_open(quick_cli: Cli, tmp_path: Path) -> None:
     scenario, queues, series = (tmp_path / name for name in ("s.toml", "q.json", "s.flent.gz"))
     scenario.write_text(TINY)
-    done = cli("run", str(scenario), "--seeds", "2", "--tc", str(queues), "--flent", str(series))
+    done = quick_cli("run", str(scenario), "--seeds", "2", "--tc", str(queues), "--flent", str(series))
     assert done.returncode == 0, done.stderr
     assert f"written to {queues}: the queues of the first run, as tc prints them" in done.stdout
     assert f"written to {series}: the series of the first run, for flent" in done.stdout
     assert json.loads(queues.read_text())[0]["dev"] == "bottleneck"
     assert json.loads(gzip.decompress(series.read_bytes()))["version"] == 4
-    done = cli("run", str(scenario), "--flent", str(tmp_path / "s.json"))
+    done = quick_cli("run", str(scenario), "--flent", str(tmp_path / "s.json"))
     assert done.returncode == 2
     assert "must end in .flent.gz, by which flent knows its files" in done.stderr
-    done = cli("run", str(scenario), "--set", "record.series=false", "--flent", str(series))
+    done = quick_cli("run", str(scenario), "--set", "record.series=false", "--flent", str(series))
     assert done.returncode == 2
     assert "--flent: needs series: record.series must be true" in done.stderr
 
@@ -283,11 +283,11 @@ def test_a_flent_file_says_if_clocks_are_apart_and_what_it_lacks(tmp_path: Path)
         measured.read(file)
 
 
-def test_measurements_stand_beside_the_simulation(cli: Cli, tmp_path: Path) -> None:
+def test_measurements_stand_beside_the_simulation(quick_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text(TINY)
     files = [f"long={MEASURED / 'iperf3-tcp.json'}", str(MEASURED / "irtt.json")]
     arguments = ["run", str(tmp_path / "s.toml"), "--out", str(tmp_path / "out"), "--figure-format", "svg"]
-    done = cli(*arguments, "--beside", files[0], "--beside", files[1])
+    done = quick_cli(*arguments, "--beside", files[0], "--beside", files[1])
     assert done.returncode == 0, done.stderr
     for label in ("simulated: long", "iperf3-tcp.json", "simulated: all traffic", "irtt.json"):
         assert label in done.stdout, done.stdout
@@ -295,9 +295,9 @@ def test_measurements_stand_beside_the_simulation(cli: Cli, tmp_path: Path) -> N
     image = (tmp_path / "out/beside.svg").read_text()
     assert "iperf3-tcp.json" in image
     assert "Delay above the least (ms)" in image
-    done = cli(*arguments, "--beside", f"short={files[1]}")
+    done = quick_cli(*arguments, "--beside", f"short={files[1]}")
     assert done.returncode == 2
     assert "no traffic entry short; those there are: long" in done.stderr
-    done = cli(*arguments, "--beside", str(tmp_path / "nothing.json"))
+    done = quick_cli(*arguments, "--beside", str(tmp_path / "nothing.json"))
     assert done.returncode == 1
     assert done.stderr.endswith("nothing.json: No such file or directory\n")

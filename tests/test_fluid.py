@@ -198,8 +198,8 @@ def test_both_are_drawn_in_one_figure(small: Scenario) -> None:
         assert drawn.mean() == pytest.approx(aqmlab.fluid(chosen).series["bottleneck.queue.mean"].mean())
 
 
-def test_the_command_writes_what_run_writes(cli: Cli, small_file: Path, tmp_path: Path) -> None:
-    done = cli(
+def test_the_command_writes_what_run_writes(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    done = quick_cli(
         "fluid", small_file, "--aqm", "pi:q_ref=20", "--set", "duration=6 s", "--json", "--out", tmp_path / "out"
     )
     assert done.returncode == 0, done.stderr
@@ -212,8 +212,8 @@ def test_the_command_writes_what_run_writes(cli: Cli, small_file: Path, tmp_path
     assert "written to" in done.stderr
 
 
-def test_the_command_sets_packets_beside(cli: Cli, small_file: Path, tmp_path: Path) -> None:
-    done = cli("fluid", small_file, "--packet-seeds", "2", "--jobs", "1", "--out", tmp_path / "out")
+def test_the_command_sets_packets_beside(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    done = quick_cli("fluid", small_file, "--packet-seeds", "2", "--jobs", "1", "--out", tmp_path / "out")
     assert done.returncode == 0, done.stderr
     assert "(seeds 7, 8; aqmlab" in done.stdout
     rows = [line.split()[0] for line in done.stdout.splitlines() if line]
@@ -221,5 +221,5 @@ def test_the_command_sets_packets_beside(cli: Cli, small_file: Path, tmp_path: P
     saved = Comparison.load(tmp_path / "out")
     assert list(saved) == ["fluid", "packet"]
     assert len(saved["packet"].runs) == 2
-    alone = json.loads(cli("run", small_file, "--seeds", "2", "--json").stdout)
+    alone = json.loads(quick_cli("run", small_file, "--seeds", "2", "--json").stdout)
     assert saved["packet"].metrics == alone["metrics"]

@@ -588,18 +588,18 @@ def verdict(self, mean, packet, factor=1.0):
     assert outcome(scenario)["links"]["bottleneck"]["drops_early"] > 20
 
 
-def test_commands_take_it_as_any_other(cli: Cli, tmp_path: Path) -> None:
+def test_commands_take_it_as_any_other(quick_cli: Cli, tmp_path: Path) -> None:
     spec = f"{MINE}:Mine"
-    page = cli("show", spec).stdout
+    page = quick_cli("show", spec).stdout
     assert "target = 20 ms" in page
     assert "Drop with a probability that follows the square of the delay." in page
-    assert cli("run", "quickstart", "--set", "duration='6 s'", "--aqm", f"{spec}:target=5ms").returncode == 0
-    compared = cli("compare", "quickstart", "--set", "duration='6 s'", "--aqm", spec, "--aqm", "pie", "--json")
+    assert quick_cli("run", "quickstart", "--set", "duration='6 s'", "--aqm", f"{spec}:target=5ms").returncode == 0
+    compared = quick_cli("compare", "quickstart", "--set", "duration='6 s'", "--aqm", spec, "--aqm", "pie", "--json")
     assert list(json.loads(compared.stdout)["results"]) == [spec, "pie"]
-    analysed = cli("analyse", "lred/exp1", "--aqm", spec)
+    analysed = quick_cli("analyse", "lred/exp1", "--aqm", spec)
     assert analysed.returncode == 0, analysed.stderr
     assert "(a T + d (1 - z)) / (1 - (1 + b T) z)" in analysed.stdout
-    refused = cli("fluid", "lred/exp1", "--aqm", f"{CODEL}:CoDel")
+    refused = quick_cli("fluid", "lred/exp1", "--aqm", f"{CODEL}:CoDel")
     assert "CoDel declares no law: give it a method rate(self, q, p)" in refused.stderr
 
 
@@ -636,11 +636,13 @@ def on_enqueue(self, packet, queue):
 """
 
 
-def test_a_pi_in_python_has_the_margins_and_the_fluid_run_of_pi(tmp_path: Path, cli: Cli) -> None:
+def test_a_pi_in_python_has_the_margins_and_the_fluid_run_of_pi(tmp_path: Path, quick_cli: Cli) -> None:
     reference = written(tmp_path, PI)
     scenario = Scenario.load("lred/exp1")
     spec = "pi:q_ref=100,a=1.822e-5,b=1.816e-5,frequency=170Hz"
-    own, ours = (json.loads(cli("analyse", "lred/exp1", "--aqm", one, "--json").stdout) for one in (reference, spec))
+    own, ours = (
+        json.loads(quick_cli("analyse", "lred/exp1", "--aqm", one, "--json").stdout) for one in (reference, spec)
+    )
     for name in ("phase_margin_deg", "gain_margin", "delay_margin"):
         assert own["answer"][name] == pytest.approx(ours["answer"][name], rel=1e-3), name
     fluids = [

@@ -127,18 +127,18 @@ class Odd(Base):
     assert 'least: f64::INFINITY, room: todo!("room, which start computes from the port")' in text
 
 
-def test_a_class_that_raises_is_named_with_its_line(cli: Cli, tmp_path: Path) -> None:
+def test_a_class_that_raises_is_named_with_its_line(quick_cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "bad.py").write_text(
         "import aqmlab\n\n\nclass Bad(aqmlab.AQM):\n    '''Bad.'''\n\n"
         "    def on_enqueue(self, packet, queue):\n        return 1 / 0\n"
     )
-    done = cli("port", "bad.py:Bad")
+    done = quick_cli("port", "bad.py:Bad")
     assert done.returncode == 1
     assert done.stderr.strip() == "bad.py:8: ZeroDivisionError: division by zero"
 
 
-def test_the_command_writes_both_and_says_what_is_next(cli: Cli, tmp_path: Path) -> None:
-    done = cli("port", f"{ROOT / 'examples' / 'mine.py'}:Mine", "--out", "rust")
+def test_the_command_writes_both_and_says_what_is_next(quick_cli: Cli, tmp_path: Path) -> None:
+    done = quick_cli("port", f"{ROOT / 'examples' / 'mine.py'}:Mine", "--out", "rust")
     assert (done.returncode, done.stderr) == (0, "")
     assert "add the line `mine::Mine,` under `one queue`" in done.stdout
     assert (tmp_path / "rust" / "mine.rs").read_text() == port.rust(MINE)
@@ -154,7 +154,7 @@ def test_the_command_writes_both_and_says_what_is_next(cli: Cli, tmp_path: Path)
         ([f"{ROOT / 'examples' / 'mine.py'}"], "name the class as well"),
     ],
 )
-def test_bad_input_is_refused(cli: Cli, arguments: list[str], message: str) -> None:
-    done = cli("port", *arguments)
+def test_bad_input_is_refused(quick_cli: Cli, arguments: list[str], message: str) -> None:
+    done = quick_cli("port", *arguments)
     assert done.returncode == 2
     assert message in " ".join(done.stderr.split())

@@ -57,7 +57,7 @@ def test_both_directions_of_a_link_follow_a_column_each(tmp_path: Path) -> None:
 RATES = ((10, 2), (10, 4), (11, 5), (13, 9))
 
 
-def test_dates_are_times_and_lines_of_one_time_have_their_mean_and_a_remark(tmp_path: Path, cli: Cli) -> None:
+def test_dates_are_times_and_lines_of_one_time_have_their_mean_and_a_remark(tmp_path: Path, quick_cli: Cli) -> None:
     for form in ("2023-04-12 10:40:{} CDT", "2020.02.14_09.38.{}", "2026-01-31T12:00:{}+01:00", "17000000{}"):
         lines = [f'{form.format(second)};{rate};"cell 7;{rate}"' for second, rate in RATES]
         (tmp_path / "cell.csv").write_text("\n".join(["\ufeff# a drive", "Timestamp;rate_mbps;cell", *lines]))
@@ -66,7 +66,7 @@ def test_dates_are_times_and_lines_of_one_time_have_their_mean_and_a_remark(tmp_
     (tmp_path / "cell.toml").write_text(TEXT.replace("access_rate", 'rates = { file = "cell.csv" }\naccess_rate'))
     remark = 'dumbbell.rates.file = "cell.csv": 1 line has the time of the line before: at each time the mean holds.'
     for command in ("validate", "run"):
-        done = cli(command, str(tmp_path / "cell.toml"))
+        done = quick_cli(command, str(tmp_path / "cell.toml"))
         assert remark in " ".join(done.stdout.split()), done
 
 
@@ -113,14 +113,14 @@ def test_a_recording_excludes_changes_and_needs_a_file(tmp_path: Path) -> None:
         often.check()
 
 
-def test_the_commands_show_a_recording(tmp_path: Path, cli: Cli) -> None:
+def test_the_commands_show_a_recording(tmp_path: Path, quick_cli: Cli) -> None:
     (tmp_path / "cell.toml").write_text(TEXT.replace("access_rate", 'rates = { file = "cell.down" }\naccess_rate'))
     mahimahi(tmp_path)
     file = str(tmp_path / "cell.toml")
     for command in (["validate", file], ["run", file, "--set", "dumbbell.rates.bin=1s"]):
-        done = cli(*command)
+        done = quick_cli(*command)
         assert done.returncode == 0, done.stderr
-    keys = json.loads(cli("schema").stdout)["properties"]["dumbbell"]["properties"]["rates"]
+    keys = json.loads(quick_cli("schema").stdout)["properties"]["dumbbell"]["properties"]["rates"]
     assert set(keys["anyOf"][0]["properties"]) == {"file", "column", "unit", "bin"}
 
 

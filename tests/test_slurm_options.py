@@ -76,12 +76,12 @@ def test_what_is_wrong_is_said_with_file_key_value_and_cure(tmp_path: Path, line
     assert str(refused.value).startswith(f"{file}: {said}")
 
 
-def test_a_file_that_is_none_is_a_mistake_of_the_command_line(cli: Cli, tmp_path: Path, tiny: Scenario) -> None:
+def test_a_file_that_is_none_is_a_mistake_of_the_command_line(quick_cli: Cli, tmp_path: Path, tiny: Scenario) -> None:
     pytest.importorskip("dask_jobqueue")
     (tmp_path / "tiny.toml").write_text(tiny.to_toml())
     (tmp_path / "bad.toml").write_text("jobs = ")
     for file, said in (("none.toml", "none.toml: cannot be read: No such file"), ("bad.toml", "bad.toml: not TOML")):
-        done = cli("sweep", "tiny.toml", "--cluster", f"slurm:{file}")
+        done = quick_cli("sweep", "tiny.toml", "--cluster", f"slurm:{file}")
         assert done.returncode == 2
         assert said in " ".join(done.stderr.split())
 

@@ -136,27 +136,27 @@ def test_the_shipped_study_is_experiment_3() -> None:
     assert math.isclose(Scenario.load("lred/exp3").with_(aqm=study["aqm"][2]).duration, 200)
 
 
-def test_validate_parses_the_values_of_a_study(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+def test_validate_parses_the_values_of_a_study(quick_cli: Cli, small: Scenario, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text(small.to_toml() + STUDY, encoding="utf-8")
-    assert cli("validate", study).stdout.splitlines()[0].endswith("; its sweep has 160 runs")
+    assert quick_cli("validate", study).stdout.splitlines()[0].endswith("; its sweep has 160 runs")
     study.write_text(small.to_toml() + STUDY.replace("10,20..40", "10..40"), encoding="utf-8")
     line = study.read_text().split('"aqm.q0"')[0].count("\n") + 1
-    done = cli("validate", study)
+    done = quick_cli("validate", study)
     assert done.returncode == 2
     assert done.stderr.startswith(f"{study}:{line}: sweep.vary.aqm.q0: 10..40 has no step")
 
 
-def test_all_typos_of_a_study_are_reported_with_their_lines(cli: Cli, small: Scenario, tmp_path: Path) -> None:
+def test_all_typos_of_a_study_are_reported_with_their_lines(quick_cli: Cli, small: Scenario, tmp_path: Path) -> None:
     study = tmp_path / "study.toml"
     study.write_text("titel = 'x'\n" + small.to_toml() + STUDY.replace("seeds", "seds"), encoding="utf-8")
-    done = cli("sweep", study)
+    done = quick_cli("sweep", study)
     assert done.returncode == 2
     assert f'{study}:1: titel: unknown key; did you mean "title"?' in done.stderr
     assert 'sweep.seds: unknown key; did you mean "seeds"?' in done.stderr
     study.write_text(small.to_toml() + STUDY.replace("aqm.q0", "dumbbell.rat"), encoding="utf-8")
     line = study.read_text().split('"dumbbell.rat"')[0].count("\n") + 1
     for command in ("sweep", "validate"):
-        done = cli(command, study)
+        done = quick_cli(command, study)
         assert done.returncode == 2
         assert f'{study}:{line}: sweep.vary.dumbbell.rat: dumbbell.rat: unknown key; did you mean "rate"' in done.stderr

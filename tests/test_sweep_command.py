@@ -13,20 +13,20 @@ from aqmlab.cli import sweep
 from aqmlab.cli.delivery import deliver
 
 
-def test_the_command_prints_and_writes(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+def test_the_command_prints_and_writes(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
     options = ["--vary", "aqm.q0=10,20", "--aqm", "lred", "--aqm", "pi", "--seeds", "2", "--out", "deep/out"]
-    done = cli("sweep", small_file, *options)
+    done = quick_cli("sweep", small_file, *options)
     assert (done.returncode, done.stderr) == (0, "")
     assert "Differences from lred" in done.stdout
     assert "8 runs simulated now" in done.stdout
     names = {file.name for file in (tmp_path / "deep/out").iterdir()}
     assert names == {"figure.png", "figure.svg", "report.html", "results", "scenario.toml", "store", "sweep.json"}
     drawn = (tmp_path / "deep/out/figure.png").stat()
-    again = cli("sweep", small_file, *options)
+    again = quick_cli("sweep", small_file, *options)
     assert "nothing to do" in again.stdout
     assert (tmp_path / "deep/out/figure.png").stat() == drawn, "nothing is drawn again"
     (tmp_path / "deep/out/figure.svg").unlink()
-    assert "figure.svg" in cli("sweep", small_file, *options).stdout
+    assert "figure.svg" in quick_cli("sweep", small_file, *options).stdout
     assert (tmp_path / "deep/out/figure.svg").is_file(), "what is said to be written is there"
 
 
@@ -44,8 +44,8 @@ def test_results_are_written_though_nobody_reads_the_table(
     assert Sweep.load(tmp_path).done == 2
 
 
-def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_file: Path, tmp_path: Path) -> None:
-    done = cli("sweep", small_file, "--vary", "aqm.q0=10,20", "--json")
+def test_the_command_without_out_writes_into_out_and_the_name(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    done = quick_cli("sweep", small_file, "--vary", "aqm.q0=10,20", "--json")
     assert (done.returncode, done.stderr[:21]) == (0, "written to out/small:")
     assert json.loads(done.stdout)["done"] == 2
     assert len(polars.read_parquet(tmp_path / "out/small/results/*.parquet")) == 2
@@ -73,9 +73,9 @@ def test_the_command_without_out_writes_into_out_and_the_name(cli: Cli, small_fi
     ],
 )
 def test_bad_usage_exits_2_and_writes_nothing(
-    cli: Cli, small_file: Path, tmp_path: Path, options: list[str], complaint: str
+    quick_cli: Cli, small_file: Path, tmp_path: Path, options: list[str], complaint: str
 ) -> None:
-    done = cli("sweep", small_file, *options)
+    done = quick_cli("sweep", small_file, *options)
     assert done.returncode == 2, done.stderr
     assert complaint in done.stderr
     assert "Traceback" not in done.stderr
@@ -102,8 +102,8 @@ def test_the_results_of_another_command_are_not_replaced(
     assert before == {file: file.read_bytes() for file in (tmp_path / "out").rglob("*") if file.is_file()}
 
 
-def test_a_failure_exits_1_and_is_listed_at_the_end(cli: Cli, small_file: Path, tmp_path: Path) -> None:
-    done = cli("sweep", small_file, "--vary", "aqm.q0=10,-10")
+def test_a_failure_exits_1_and_is_listed_at_the_end(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
+    done = quick_cli("sweep", small_file, "--vary", "aqm.q0=10,-10")
     assert done.returncode == 1
     assert done.stderr.startswith("1 failed:\n  lred, aqm.q0 = -10: ")
     assert len(polars.read_parquet(tmp_path / "out/small/results/*.parquet")) == 1

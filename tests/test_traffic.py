@@ -60,8 +60,8 @@ def test_arrivals_have_the_hurst_parameter_asked_for(hurst: float) -> None:
 
 
 @pytest.mark.parametrize("name", ["fgn", "on-off", "trace", "voip-video"])
-def test_a_shipped_scenario_of_traffic_runs_by_name(cli: Cli, name: str) -> None:
-    done = cli("run", f"traffic/{name}", "--json")
+def test_a_shipped_scenario_of_traffic_runs_by_name(quick_cli: Cli, name: str) -> None:
+    done = quick_cli("run", f"traffic/{name}", "--json")
     assert done.returncode == 0, done.stderr
     classes = json.loads(done.stdout)["classes"]
     assert all(entry["throughput"] > 0 for entry in classes.values())
@@ -81,19 +81,19 @@ def test_a_trace_arrives_packet_by_packet() -> None:
     assert link["throughput"] == pytest.approx(bits / 35)  # all of it, over the 35 s that are measured
 
 
-def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(tmp_path: Path, cli: Cli) -> None:
+def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(tmp_path: Path, quick_cli: Cli) -> None:
     folder = tmp_path / "mine"
     folder.mkdir()
     (folder / "arrivals.csv").write_text("time,size\n0,1000\n0.5,1000\n")
     entry = '[[traffic]]\nname = "t"\nkind = "trace"\nfile = "arrivals.csv"\nstart = "0.1 s"\n'
     text = f'duration = "2 s"\n[dumbbell]\n{entry}'
     (folder / "mine.toml").write_text(text)
-    assert cli("run", "mine/mine.toml", "--out", "kept").returncode == 0
-    again = cli("run", "kept/scenario.toml", "--json")
+    assert quick_cli("run", "mine/mine.toml", "--out", "kept").returncode == 0
+    again = quick_cli("run", "kept/scenario.toml", "--json")
     assert again.returncode == 0, again.stderr
     assert json.loads(again.stdout)["classes"]["t"]["arrivals"] == 2
     (folder / "arrivals.csv").write_text("time,size\n0,1000\n-1.5,1000\n")
-    broken = cli("run", "mine/mine.toml")
+    broken = quick_cli("run", "mine/mine.toml")
     assert broken.returncode != 0
     expected = 'mine.toml:6: traffic.t.file = "arrivals.csv": line 3: time = -1.5: more than 1 s earlier'
     assert expected in broken.stderr
@@ -158,7 +158,7 @@ def test_codecs_that_the_table_lacks_are_refused() -> None:
         Scenario.parse('[dumbbell]\n[[traffic]]\nkind = "voip"\ncodec = "opus"\n').check()
 
 
-def test_a_capture_is_replayed_from_one_side_and_other_frames_are_left_out(tmp_path: Path, cli: Cli) -> None:
+def test_a_capture_is_replayed_from_one_side_and_other_frames_are_left_out(tmp_path: Path, quick_cli: Cli) -> None:
     def packet(source: int, destination: int, size: int) -> bytes:
         ip = struct.pack(">BBHHHBBH4B4B", 0x45, 0, size, 0, 0, 64, 17, 0, 10, 0, 0, source, 10, 0, 0, destination)
         return bytes(12) + b"\x08\x00" + ip
@@ -180,7 +180,7 @@ def test_a_capture_is_replayed_from_one_side_and_other_frames_are_left_out(tmp_p
     assert sent(src="10.0.0.1") == (2, pytest.approx(1500))
     assert sent(src="10.0.0.2/32") == (1, pytest.approx(100))
     assert sent(src="10.0.0.0/8", dst="10.0.0.3") == (1, pytest.approx(500))
-    done = cli("validate", "both.toml")
+    done = quick_cli("validate", "both.toml")
     assert "1 frame has no IP packet, such as ARP" in " ".join(done.stdout.split()), done
     with pytest.raises(ScenarioError, match=r"the file has, with numbers of packets, 10.0.0.1 to 10.0.0.2: 1"):
         sent(src="10.0.0.9")
