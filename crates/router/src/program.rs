@@ -44,7 +44,7 @@ struct Arguments {
     /// The seed of the run.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The folder for results.json, series.arrow and what the traffic's program writes.
+    /// The folder for results.json, series.csv and what the traffic's program writes.
     #[arg(long, default_value = ".")]
     out: PathBuf,
     /// The program that is the senders and sinks.
@@ -205,7 +205,7 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     if recorded {
         let series = router.emulation().probe_mut().expect("it records");
         series.finish(end);
-        table::write(&arguments.out.join("series.arrow"), series.take_columns()).map_err(failed)?;
+        table::write(&arguments.out.join("series.csv"), &series.take_columns()).map_err(failed)?;
     }
     let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
     // Whole or not at all: a guest is switched off as soon as this program ends.

@@ -1,24 +1,35 @@
-//! Series as an Arrow file, which any library for data frames reads.
+//! Series as a table in CSV, which any library for data frames reads.
 
-use arrow_array::{ArrayRef, Float64Array, RecordBatch};
-use arrow_ipc::writer::FileWriter;
 use run::Column;
-use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
-/// Writes columns of the same length; null where they are NaN.
+/// Writes columns of the same length, with every digit that distinguishes a number; nothing where they are NaN.
 ///
 /// # Errors
 /// If the file cannot be written.
-pub fn write(path: &Path, columns: Vec<Column>) -> io::Result<()> {
-    let arrays = columns.into_iter().map(|column| {
-        let defined = column.values.iter().map(|value| (!value.is_nan()).then_some(*value));
-        let array: ArrayRef = Arc::new(Float64Array::from_iter(defined));
-        (column.name, array)
-    });
-    let batch = RecordBatch::try_from_iter(arrays).map_err(io::Error::other)?;
-    let mut writer = FileWriter::try_new(File::create(path)?, &batch.schema()).map_err(io::Error::other)?;
-    writer.write(&batch).and_then(|()| writer.finish()).map_err(io::Error::other)
+pub fn write(path: &Path, columns: &[Column]) -> io::Result<()> {
+    let mut table = csv::Writer::from_path(path)?;
+    table.write_record(columns.iter().map(|column| &column.name))?;
+    for row in 0..columns.first().map_or(0, |column| column.values.len()) {
+        let written = |value: f64| if value.is_nan() { String::new() } else { value.to_string() };
+        table.write_record(columns.iter().map(|column| written(column.values[row])))?;
+    }
+    table.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_keep_their_digits_and_nan_is_empty() {
+        let path = std::env::temp_dir().join(format!("aqmlab-table-{}.csv", std::process::id()));
+        let column = |name: &str, values: &[f64]| Column { name: name.into(), values: values.into() };
+        let columns = [column("t", &[0.0, 0.1]), column("a,b.throughput", &[f64::NAN, 1.0 / 3.0])];
+        write(&path, &columns).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(text, "t,\"a,b.throughput\"\n0,\n0.1,0.3333333333333333\n");
+    }
 }

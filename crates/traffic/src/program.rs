@@ -30,7 +30,7 @@ struct Arguments {
     /// The version of IP: 4 or 6.
     #[arg(long, default_value = "4", value_parser = ["4", "6"])]
     ip: String,
-    /// The folder for ends.json and windows.arrow.
+    /// The folder for ends.json and windows.csv.
     #[arg(long)]
     out: PathBuf,
 }
@@ -59,7 +59,7 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let mut driver = Driver::new(scenario, arguments.seed, clock, &arguments.namespaces, ip)?;
     driver.run().map_err(failed)?;
     if let Some(columns) = driver.samples() {
-        table::write(&arguments.out.join("windows.arrow"), columns).map_err(failed)?;
+        table::write(&arguments.out.join("windows.csv"), &columns).map_err(failed)?;
     }
     let text = serde_json::to_string(&driver.report()).map_err(|error| error.to_string())?;
     write(&arguments.out.join("ends.json"), &text)

@@ -199,7 +199,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         if task.fates:
             with replacing(task.fates) as file:
                 shutil.copyfile(folder / _FATES, file)
-        series, windows = (_read(folder / name) for name in ("series.arrow", "windows.arrow"))
+        series, windows = (_read(folder / name) for name in ("series.csv", "windows.csv"))
         watch(1.0)
         return Outcome(
             packed(task, json.dumps(document)),
@@ -279,12 +279,12 @@ def _follow(
 
 
 def _read(file: Path) -> Any:
-    """Return the columns of an Arrow file, in memory of their own; None if there is none."""
+    """Return the columns of a table of numbers; None if there is none."""
     if not file.exists():
         return None
     import polars
 
-    return polars.read_ipc(file.read_bytes())
+    return polars.read_csv(file.read_bytes(), infer_schema=False).cast(polars.Float64)
 
 
 @contextmanager
