@@ -9,6 +9,8 @@ STAMPS := target/stamps
 export UV_PYTHON_DOWNLOADS := never
 export UV_PROJECT_ENVIRONMENT := $(VENV)
 unexport VIRTUAL_ENV
+# Each of the hundreds of processes of the tests would compile matplotlib and the tests' own modules again.
+unexport PYTHONDONTWRITEBYTECODE
 
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
