@@ -45,6 +45,10 @@ def limit(found: Analysis, quantity: str) -> Limit:
     return next(one for one in found.answer.limits if one.quantity == quantity)
 
 
+def is_stable(scenario: Scenario) -> bool:
+    return analyse(scenario).loops["queue_pole_unmerged"].margins.stable
+
+
 def beyond(found: Analysis, part: float) -> Scenario:
     """Return the scenario with a part of the change of the round trip that would take it to its limit."""
     (propagation,) = found.point.flows.propagation
@@ -58,9 +62,6 @@ def test_stability_changes_at_the_limits(aqm: str) -> None:
     stable = found.answer.stable
     assert stable == found.loops["queue_pole_unmerged"].margins.stable
     assert {one.quantity for one in found.answer.limits} >= {"round_trip", "gain"}
-
-    def is_stable(chosen: Scenario) -> bool | None:
-        return analyse(chosen).answer.stable
 
     assert is_stable(beyond(found, 0.97)) == stable
     assert is_stable(beyond(found, 1.03)) != stable
@@ -83,13 +84,13 @@ def test_the_number_of_flows_is_whole_and_on_the_stable_side() -> None:
     found = analyse(ten("pi2"))
     assert not found.answer.stable
     (fewest,) = map(int, re.findall(r"at least (\d+) flows instead of 10", found.answer.change))
-    assert analyse(ten("pi2", **{"traffic.long.count": fewest})).answer.stable
-    assert not analyse(ten("pi2", **{"traffic.long.count": fewest - 1})).answer.stable
+    assert is_stable(ten("pi2", **{"traffic.long.count": fewest}))
+    assert not is_stable(ten("pi2", **{"traffic.long.count": fewest - 1}))
     many = analyse(ten(PI))
     assert many.answer.stable
     (least,) = map(int, re.findall(r"10 flows may fall to (\d+)", f"{many.answer.headline} {many.answer.change}"))
-    assert analyse(ten(PI, **{"traffic.long.count": least})).answer.stable
-    assert not analyse(ten(PI, **{"traffic.long.count": least - 1})).answer.stable
+    assert is_stable(ten(PI, **{"traffic.long.count": least}))
+    assert not is_stable(ten(PI, **{"traffic.long.count": least - 1}))
 
 
 # What the answer says of small deviations, the integrated equations do: with a shorter round trip than the limit the

@@ -89,8 +89,6 @@ class Analysis:
     ----------
     scenario : Scenario
         The scenario.
-    answer : Answer
-        Whether the loop is stable, how far it is from the boundary, why, and what would change that.
     at : float
         The time (s) whose flows and load are analysed.
     point : OperatingPoint
@@ -108,7 +106,6 @@ class Analysis:
     """
 
     scenario: Scenario
-    answer: Answer
     at: float
     point: OperatingPoint
     law: ControlLaw | None
@@ -116,6 +113,12 @@ class Analysis:
     loops: dict[str, Judged]
     not_modelled: tuple[str, ...]
     warnings: tuple[str, ...]
+
+    # Its search for the boundaries takes four times as long as all else, and who scans margins does not ask for it.
+    @cached_property
+    def answer(self) -> Answer:
+        """Whether the loop is stable, how far it is from the boundary, why, and what would change that."""
+        return answer.find(_facts(self.scenario), self.at, self.point, self.law, self.loops)
 
     def document(self) -> dict[str, Any]:
         """Return the analysis as a dictionary for JSON.
@@ -205,7 +208,7 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
     ValueError
         If there is nothing to analyse at that time, or it is outside the run.
     """
-    facts = json.loads(scenario._core.fluid_model())
+    facts = _facts(scenario)
     if at is None:
         at = (facts["warmup"] + facts["duration"]) / 2
     elif not 0 <= at <= facts["duration"]:
@@ -219,7 +222,6 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
             _with_estimator(facts, point, plants["queue_pole"])
     return Analysis(
         scenario=scenario,
-        answer=answer.find(facts, at, point, law, loops),
         at=at,
         point=point,
         law=law,
@@ -228,6 +230,12 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         not_modelled=tuple(facts["not_modelled"]),
         warnings=tuple(warned),
     )
+
+
+def _facts(scenario: Scenario) -> dict[str, Any]:
+    """Return what the engine says of a scenario for the fluid model."""
+    facts: dict[str, Any] = json.loads(scenario._core.fluid_model())
+    return facts
 
 
 def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:
