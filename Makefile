@@ -27,11 +27,12 @@ setup: $(STAMPS)/hosts $(STAMPS)/packages ## make .venv with aqmlab and its tool
 demo: $(STAMPS)/engine ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
 	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail --out out/demo
 
-# JavaScript is tested where it can be built.
+# JavaScript is tested where it can be built. Examples are not built here: lint checks them, and who runs them builds them.
 test: setup ## run every test
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript playground; \
 	else echo "JavaScript and the playground are not tested"; fi
-	cargo test --workspace --quiet
+	cargo test --workspace --quiet --lib --bins --tests
+	cargo test --workspace --quiet --doc
 	$(BIN)/pytest -n logical --dist worksteal
 
 # What differs from a commit, or from the last one: BASE=main
