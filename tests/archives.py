@@ -74,7 +74,7 @@ def replaced(files: Files, name: str, old: str, new: str) -> Files:
     return {**files, name: text.replace(old, new).encode()}
 
 
-def with_head(files: Files, **changes: object) -> Files:
+def with_head(files: Files, /, **changes: object) -> Files:
     return {**files, HEAD: changed_document(files[HEAD], lambda head: head.update(changes))}
 
 

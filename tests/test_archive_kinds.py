@@ -56,25 +56,6 @@ def test_a_sweep_with_labels_in_python_keeps_what_they_stand_for(own: Path, tmp_
     assert (len(found.repeated), found.is_sound) == (6, True), repr(found)
 
 
-def test_a_sweep_with_a_discipline_of_ones_own_is_checked_without_its_file(own: Path, tmp_path: Path) -> None:
-    called(
-        "sweep",
-        "quickstart",
-        *SET,
-        "--aqm",
-        f"{own}:Mine",
-        "--vary",
-        "traffic.flows.count=2,3",
-        "--out",
-        tmp_path / "s",
-    )
-    archive = seal(tmp_path / "s", tmp_path / "swept.zip").file
-    own.unlink()
-    found = verify(archive, trust=True)
-    assert (len(found.repeated), found.is_sound) == (2, True), repr(found)
-    assert found.files.same
-
-
 def test_a_sweep_with_a_recording_is_checked_without_its_file(tmp_path: Path) -> None:
     rates = tmp_path / "rates.txt"
     rates.write_text("".join(f"{ms}\n" for ms in range(1, 1000)))

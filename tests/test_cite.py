@@ -175,18 +175,6 @@ def test_a_result_cites_as_its_scenario(quick_cli: Cli, tmp_path: Path, small_fi
     assert list(cited(aqmlab.run(Scenario.load(small_file)))) == scenario
 
 
-def test_a_damaged_result_is_refused_with_the_call_that_makes_it_reloaded(
-    quick_cli: Cli, tmp_path: Path, small_file: Path
-) -> None:
-    quick_cli("run", "small.toml", "--out", "run")
-    file = tmp_path / "run/result.json"
-    file.write_text(file.read_text(encoding="utf-8").replace('"ftp"', '"fgn"'), encoding="utf-8")
-    done = quick_cli("cite", "run")
-    assert done.returncode == 2
-    assert "run/result.json: its checksum differs" in done.stderr
-    assert "repeat the call that wrote it, with --out run" in done.stderr
-
-
 def test_a_folder_may_have_the_name_of_a_scenario(quick_cli: Cli, tmp_path: Path, small_file: Path) -> None:
     (tmp_path / "quickstart").mkdir()
     assert keys(quick_cli("cite", "quickstart").stdout) == list(cited("quickstart"))

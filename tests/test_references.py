@@ -112,11 +112,6 @@ def test_a_source_without_an_entry_is_found(text: str, found: list[str]) -> None
     assert unknown(text) == found
 
 
-def test_every_discipline_has_sources() -> None:
-    for one in catalogue()["aqms"]:
-        assert named(sources(one["doc"])), one["name"]
-
-
 def test_every_entry_is_used() -> None:
     used = {key for text in PROSE.values() for key in named(text)}
     parameters = [one for tcp in catalogue()["tcps"] for one in tcp["parameters"]]

@@ -197,7 +197,6 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
         (("lred", "--engine", "linux"), "lred cannot be reproduced with engine linux: its experiments are simulations"),
         (("impact", "--engine", "fluid"), "the engine that can repeat its measurements is linux"),
         (("lred", "--engine", "linux"), WORKS),
-        (("all", "--engine", "linux"), "cannot be reproduced with engine linux"),
         (("all", "--engine", "linux"), WORKS),
         (("--engine", "linux"), f"applies only to a PAPER{WORKS}"),
         (("--engine", "fluid"), "applies only to a PAPER; no paper has anything that fluid can repeat"),
