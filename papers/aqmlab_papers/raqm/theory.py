@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab_papers.raqm.measures import Q0, Array
+from aqmlab_papers.theory import raqm
+from aqmlab_papers.theory.raqm import map, smoothed
 
 if TYPE_CHECKING:
     import polars
@@ -33,9 +35,6 @@ def followed(frame: polars.DataFrame, *, eps: float = 0.9, weight: float = 0.1) 
 
     Return the times (s) at which p_k changes, p_k, and that of the run.
     """
-    from aqmlab_papers.theory import raqm
-    from aqmlab_papers.theory.raqm import map
-
     after = frame.filter(frame["t"] >= FOLLOWED - 1e-9)
     p, r = float(after["p_1.mean"][0]), float(after["r.mean"][0]) * R0
     arrivals, theirs = (after[name].to_numpy()[: len(after) // 2 * 2] for name in ("arrivals", "p_1.mean"))
@@ -53,24 +52,18 @@ def periods_to_settle(
     *, m: float | None = None, eps: float | None = None, weight: float = 0.0, most: int = STEPS
 ) -> float:
     """Return the periods from half of r0 to within 1 % of it, NaN if more than ``most``."""
-    from aqmlab_papers.theory.raqm import smoothed
-
     taken = smoothed.steps_to_settle(m=m, eps=eps, weight=weight, most=most)
     return float("nan") if taken is None else float(taken)
 
 
 def stability_limit() -> float:
     """Return the least gain, to 0.01, from which a small distance to r0 no longer shrinks."""
-    from aqmlab_papers.theory.raqm import map
-
     gains = np.arange(0.01, 8, 0.01)
     return float(gains[np.argmax([abs(map.factor(m)) >= 1 - 1e-9 for m in gains.tolist()])])
 
 
 def fastest_gain() -> float:
     """Return the gain, to 0.01, that shrinks a small distance to r0 most."""
-    from aqmlab_papers.theory.raqm import map
-
     gains = np.arange(0.01, 4, 0.01)
     return float(gains[np.argmin([abs(map.factor(m)) for m in gains.tolist()])])
 

@@ -102,13 +102,9 @@ def _counted(counts: Mapping[Verdict, int]) -> str:
 
 def _guideline(one: Guideline, evidence: Evidence, card: Scorecard, figures: Sequence[Drawn]) -> Document:
     shown = one.cases if one.kind == "runs" else []
+    head = ("section", "name", "title", "heading", "requirement", "about")
     return {
-        "section": one.section,
-        "name": one.name,
-        "title": one.title,
-        "heading": one.heading,
-        "requirement": one.requirement,
-        "about": one.about,
+        **{name: getattr(one, name) for name in head},
         "departures": list(one.departures),
         "figures": [{"name": each.name, "text": each.text} for each in figures],
         "cases": [_case(one, case, evidence, card, bool(figures)) for case in shown],
@@ -138,13 +134,8 @@ def _case(guideline: Guideline, case: Case, evidence: Evidence, card: Scorecard,
         "judged": case.judged,
         "against": None if case.against is None else " ".join(part for part in case.against if part),
         "measures": [
-            {
-                "name": measure.name,
-                "unit": measure.unit,
-                "better": measure.better,
-                "least": f"{measure.least:g} {measure.unit}".strip(),
-            }
-            for measure in case.measures
+            {"name": one.name, "unit": one.unit, "better": one.better, "least": f"{one.least:g} {one.unit}".strip()}
+            for one in case.measures
         ],
         "rows": rows,
         "left_out": _grouped(runs),

@@ -4,6 +4,8 @@ import polars
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.lred.measures import COUNT
+from aqmlab_papers.lred.theory import BETA, C
+from aqmlab_papers.theory import lred
 
 
 @claim(
@@ -58,9 +60,6 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim("depends on the percentage of traffic rate change only", "Section 3, (3)", "gains", arithmetic=True)
 def root_gain() -> Judgement:
     """The root makes the loop's gain independent of the number of flows."""
-    from aqmlab_papers.lred.theory import BETA, C
-    from aqmlab_papers.theory import lred
-
     few, many = (float(C**2 / (1.5 * count) * lred.gain(count, 0.35, C, BETA)) for count in (100.0, 1000.0))
     effect = "gain of the loop at 1000 flows over that at 100"
     return Judgement([Effect(effect).exact(many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R).")

@@ -6,6 +6,7 @@ import polars
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.raqm.measures import half_way, input_rate, loads, mean_of, panels, spread_of_p, spread_of_rate
 from aqmlab_papers.raqm.theory import FOLLOWED, followed
+from aqmlab_papers.theory.raqm import smoothed
 
 DIGITS = "a hundredth of the link, the precision of the paper's only rate, .96"
 CLOSE = Tolerance(1, "% of it", DIGITS)
@@ -103,8 +104,6 @@ def reached(runs: Runs, label: str, where: At) -> PerSeed:
 @tolerance(SOON)
 def adaptive_gain(gain: Runs, gain_rate: Runs, *, tolerance: Tolerance) -> Judgement:
     """alpha a little below alpha^ keeps stability and fast convergence at once."""
-    from aqmlab_papers.theory.raqm import smoothed
-
     near, half = {"aqm.eps": 0.9}, {"aqm.eps": 0.5}
     checks = []
     for load, runs in (("40 flows", gain), ("400 flows, by the rate alone", gain_rate)):

@@ -6,6 +6,7 @@ from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolera
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.raqm.claims.cases import STEADY
 from aqmlab_papers.raqm.measures import BAND, BOTH, FULL, KNEE, TAIL, TARGET, at_equal_queue, good, slope
+from aqmlab_papers.run.complexity import complexity as measured
 
 GOOD = Tolerance(0.2, "%", "of a full link: a hundredth of the axis of Fig. 7a as drawn here, .8 to 1: a line's width")
 DIGITS = Tolerance(1, "%", "of a full link: the two digits of .96")
@@ -214,8 +215,6 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(20, "% of it", "ten times the flows would be ten times the cost if it grew with them")
 def complexity(*, tolerance: Tolerance) -> Judgement:
     """RAQM takes O(1) operations a packet, whatever the number of flows."""
-    from aqmlab_papers.run.complexity import complexity as measured
-
     cost = measured()["raqm"]
     many, few = cost.instructions[1000], cost.instructions[100]
     return Judgement(

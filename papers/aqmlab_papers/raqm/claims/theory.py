@@ -5,8 +5,10 @@ from itertools import pairwise
 
 import numpy as np
 
+from aqmlab.theory.domain import ValidityWarning
 from aqmlab_papers import Effect, Judgement, claim
 from aqmlab_papers.raqm.theory import GAINS, STEPS, periods_to_settle
+from aqmlab_papers.theory.raqm import map, smoothed, theorems
 
 
 @claim(
@@ -17,8 +19,6 @@ from aqmlab_papers.raqm.theory import GAINS, STEPS, periods_to_settle
 )
 def lemmas() -> Judgement:
     """The expected rate is a point of rest of the law and the flows, and the only one."""
-    from aqmlab_papers.theory.raqm import map
-
     ends = [abs(float(map.orbit(2.0, x, STEPS)[-1]) - 1) for x in np.linspace(0.05, 4, 80)]
     check = Effect("greatest |r / r0 - 1| after 200 periods, from 80 rates, alpha = 2 / r0").exact(max(ends), most=1e-6)
     return Judgement([check], "The law (3) rests only where its exponent is 0. The reference to (10) means (6).")
@@ -27,9 +27,6 @@ def lemmas() -> Judgement:
 @claim("RAQM is stable iff 0 < alpha < alpha^", "Section 2.2, Theorem 1", "convergence numbers")
 def theorem_1() -> Judgement:
     """RAQM is stable just if alpha is below alpha^(r_k)."""
-    from aqmlab.theory.domain import ValidityWarning
-    from aqmlab_papers.theory.raqm import smoothed, theorems
-
     gains = np.arange(0.25, 8.01, 0.25)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ValidityWarning)  # gains above 4 are intended
@@ -82,8 +79,6 @@ def theorem_2() -> Judgement:
 @claim("the absolute value of V(k+1) - V(k) will decrease when alpha grows", "Section 2.2, proof of Theorem 2")
 def theorem_2_proof() -> Judgement:
     """The change of V in a period becomes smaller as alpha grows, which makes RAQM faster."""
-    from aqmlab_papers.theory.raqm import map, theorems
-
     rates = np.delete(np.linspace(0.02, 1.98, 99), 49)
     parts = np.linspace(0.01, 0.99, 99)
     change = np.array([np.abs(theorems.v_difference(x, parts * map.c(x))) for x in rates])
@@ -106,8 +101,6 @@ def theorem_2_proof() -> Judgement:
 )
 def bound() -> Judgement:
     """c(x) is above 4 but at x = 1, where it is 4, and has no limit at 0 and 2."""
-    from aqmlab_papers.theory.raqm import map
-
     x, c = map.c_curve()
     ends = [float(map.c(edge)) for edge in (1e-6, 1e-12)]
     return Judgement(

@@ -8,6 +8,8 @@ import polars
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure, table
 from aqmlab_papers.raqm.measures import FULL, TARGET
 from aqmlab_papers.raqm.theory import R0, STEPS, fastest_gain, periods_to_settle, stability_limit
+from aqmlab_papers.theory import raqm
+from aqmlab_papers.theory.raqm import map, smoothed
 
 
 @figure(
@@ -17,8 +19,6 @@ from aqmlab_papers.raqm.theory import R0, STEPS, fastest_gain, periods_to_settle
 )
 def fig2() -> Iterator[Curve]:
     """Dynamics of c(x)."""
-    from aqmlab_papers.theory.raqm import map
-
     x, c = map.c_curve()
     yield Curve("", "c(x)", x, c)
     yield Curve("", "4", [0.0, 2.0], [4.0, 4.0], style="dashed")
@@ -35,8 +35,6 @@ def fig2() -> Iterator[Curve]:
 )
 def convergence() -> Iterator[Curve]:
     """How fast the loop settles, by the gain."""
-    from aqmlab_papers.theory import raqm
-
     for name, weight in (("as analysed", 0.0), ("rate smoothed, f' = 0.1", raqm.PAPER_WEIGHT)):
         gains = np.round(np.arange(0.2, 5.01, 0.1), 3)
         parts = np.round(np.arange(0.05, 1.001, 0.05), 3)
@@ -47,9 +45,6 @@ def convergence() -> Iterator[Curve]:
 @table(caption="The paper has no table. Its 'about 20' and 'about 0.96' are of the first point of figure 7.")
 def numbers(case3b: Runs) -> polars.DataFrame:
     """The numbers that the paper's text gives."""
-    from aqmlab_papers.theory import raqm
-    from aqmlab_papers.theory.raqm import map, smoothed
-
     x, c = map.c_curve()
     least = int(np.argmin(c))
     first = {TARGET: case3b.points(TARGET)[0]}
