@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -282,29 +282,25 @@ def _is_older(file: Path, others: Iterable[Path]) -> bool:
     return not file.is_file() or file.stat().st_mtime_ns < max(times, default=0)
 
 
+@dataclass
 class _Work:
     """The reproduction of papers one after another, with their outcomes and errors."""
 
-    def __init__(
-        self,
-        papers: Mapping[str, Paper],
-        folders: Mapping[str, Path],
-        effort: Effort,
-        store: Path,
-        jobs: int | None,
-        cluster: str | None,
-        json: bool,
-    ) -> None:
-        self._papers, self._folders, self._effort = papers, folders, effort
-        self._store, self._jobs, self._cluster, self._quiet = store, jobs, cluster, json
-        self.done: dict[str, Reproduction] = {}
-        self.errors: list[str] = []
-        self.lost = False
-        self.interrupted = False
+    papers: Mapping[str, Paper]
+    folders: Mapping[str, Path]
+    effort: Effort
+    store: Path
+    jobs: int | None
+    cluster: str | None
+    quiet: bool
+    done: dict[str, Reproduction] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+    lost: bool = False
+    interrupted: bool = False
 
     def do(self) -> None:
         """Reproduce each paper; an error in one is kept for the end."""
-        for name, paper in self._papers.items():
+        for name, paper in self.papers.items():
             try:
                 one = self._reproduce(name, paper)
             except (OSError, MemoryError):
@@ -313,8 +309,8 @@ class _Work:
                 self.errors.append(f"{paper.name}: {type(error).__name__}: {error}")
                 continue
             self.done[paper.name] = one
-            if not self._quiet:
-                typer.echo(_outcome(paper, one, self._folders[name]) + "\n")
+            if not self.quiet:
+                typer.echo(_outcome(paper, one, self.folders[name]) + "\n")
             self._note(paper, one)
             if one.findings.interrupted:
                 self.interrupted = True
@@ -324,7 +320,7 @@ class _Work:
         from aqmlab_papers.describe import library
         from aqmlab_papers.reproduction import reproduce
 
-        effort = replace(self._effort, only=self._effort.only.intersection(item.name for item in paper.items))
+        effort = replace(self.effort, only=self.effort.only.intersection(item.name for item in paper.items))
         step = "reading the store"
         with progress_bar(lambda: f"{paper.name}: {step}") as show:
 
@@ -337,12 +333,12 @@ class _Work:
             return reproduce(
                 paper,
                 effort,
-                self._folders[name],
-                self._store,
+                self.folders[name],
+                self.store,
                 command_line(),
                 sources=library.folder(name),
-                jobs=self._jobs,
-                cluster=self._cluster,
+                jobs=self.jobs,
+                cluster=self.cluster,
                 watch=watch if show else None,
             )
 
@@ -364,9 +360,9 @@ class _Work:
             return
         found = {name: one.document for name, one in self.done.items()}
         seconds = sum(one.running + one.drawing for one in self.done.values())
-        if _is_older(out / _INDEX, [self._folders[name] / FINDINGS for name in self._papers]):
+        if _is_older(out / _INDEX, [self.folders[name] / FINDINGS for name in self.papers]):
             overview.save(found, out / _INDEX, command_line(), seconds)
         claims = [claim for document in found.values() for claim in document["claims"]]
         count = f"{len(found)} paper{'s' if len(found) > 1 else ''}"
         summary = f"{count} in {lasted(seconds)}: {terminal.counted(claims)}\nwritten to {out}: {_INDEX}"
-        typer.echo(summary, err=self._quiet)
+        typer.echo(summary, err=self.quiet)

@@ -40,16 +40,18 @@ def _each(
     ]
 
 
+def _settled(runs: Runs | None, name: str, metric: str, better: Better, tolerance: Tolerance) -> list[Check]:
+    """Compare PI with the others once it has settled, if there are such runs."""
+    name = f"settled {name}"
+    return runs.compare(metric, "PI", _FOLLOWING, better=better, tolerance=tolerance, name=name) if runs else []
+
+
 @claim("PI achieves higher throughput", _WHERE, "fig7")
 @tolerance(_GOODPUT)
 def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """PI has a higher goodput than LRED, PI* and REM, whatever the target."""
     parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
-    beside = (
-        exp3_settled.compare("goodput", "PI", _FOLLOWING, better="higher", tolerance=tolerance, name="settled goodput")
-        if exp3_settled
-        else []
-    )
+    beside = _settled(exp3_settled, "goodput", "goodput", "higher", tolerance)
     means = ", ".join(f"{label} {exp3.per_seed('goodput', label):.4g}" for label in ("PI", *_FOLLOWING))
     return Judgement(
         parts, f"Means: {means} Mbit/s. Drops come before the link and cost it nothing while it is never idle.", beside
@@ -61,11 +63,7 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
 def pi_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """PI has a lower loss ratio than LRED, PI* and REM, whatever the target."""
     parts = _each(exp3, "loss", "loss_ratio", "PI", _FOLLOWING, "lower", tolerance)
-    beside = (
-        exp3_settled.compare("loss_ratio", "PI", _FOLLOWING, better="lower", tolerance=tolerance, name="settled loss")
-        if exp3_settled
-        else []
-    )
+    beside = _settled(exp3_settled, "loss", "loss_ratio", "lower", tolerance)
     means = ", ".join(f"{label} {exp3.per_seed('loss_ratio', label):.3g} %" for label in ("PI", *_FOLLOWING))
     return Judgement(
         parts, f"Means: {means}. A longer queue means longer round trips, for which fewer losses are needed.", beside
