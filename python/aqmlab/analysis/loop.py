@@ -233,7 +233,7 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
 
 
 def _facts(scenario: Scenario) -> dict[str, Any]:
-    """Return what the engine says of a scenario for the fluid model."""
+    """Return what the engine states about a scenario for the fluid model."""
     facts: dict[str, Any] = json.loads(scenario._core.fluid_model())
     return facts
 
