@@ -566,9 +566,9 @@ def test_the_command_prints_the_groups_and_leaves_nothing_behind(
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["HOME", "TMPDIR"]
 
 
-def test_the_document_of_this_machine_agrees_with_its_exit_status(cli: Cli) -> None:
+def test_the_document_of_this_machine_agrees_with_its_exit_status(quick_cli: Cli) -> None:
     for engine, group in ENGINES.items():
-        done = cli("doctor", "--json", "--engine", engine)
+        done = quick_cli("doctor", "--json", "--engine", engine)
         document = json.loads(done.stdout)
         ready = {one["engine"]: one["ready"] for one in document["engines"]}
         assert list(ready) == list(dict.fromkeys(ENGINES.values()))

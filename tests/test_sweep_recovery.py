@@ -257,7 +257,7 @@ def test_after_a_signal_the_next_call_goes_on(small_file: Path, tmp_path: Path, 
     assert again.simulated == 480 - there
 
 
-def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, tmp_path: Path) -> None:
+def test_a_corrupt_part_is_reported_and_done_again(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
     options = ["--vary", "aqm.q0=10,20", "--seeds", "2", "--out", "out"]
     aqmlab.sweep(Scenario.load(small_file), vary={"aqm.q0": "10,20"}, seeds=2, out=tmp_path / "out")
     before = data_set(tmp_path / "out")
@@ -265,7 +265,7 @@ def test_a_corrupt_part_is_reported_and_done_again(cli: Cli, small_file: Path, t
     data = bytearray(part.read_bytes())
     data[100] ^= 1
     part.write_bytes(data)
-    done = cli("sweep", small_file, *options, "--json")
+    done = quick_cli("sweep", small_file, *options, "--json")
     assert done.returncode == 0
     assert f"{part.name}: damaged; 4 of its runs are lost" in done.stderr
     assert json.loads(done.stdout)["simulated"] == 4
