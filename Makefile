@@ -31,7 +31,7 @@ demo: $(STAMPS)/engine ## run LRED experiment 1 (N = 400) for five AQMs: table, 
 test: setup ## run every test
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript playground; \
 	else echo "JavaScript and the playground are not tested"; fi
-	cargo test --workspace --quiet --lib --bins --tests
+	cargo test --workspace --quiet --tests
 	cargo test --workspace --quiet --doc
 	$(BIN)/pytest -n logical --dist worksteal
 
