@@ -670,6 +670,16 @@ def test_a_class_that_trusts_the_rate_at_the_start_is_told(tmp_path: Path) -> No
     assert check._rate(source.declared(written(tmp_path, following, "Other")))[0]
 
 
+def test_machine_code_is_not_taken_when_a_value_outside_of_the_state_changed(tmp_path: Path) -> None:
+    body = "cap = 30\ndef on_enqueue(self, packet, queue):\n    return 2 if queue.packets > self.cap else 0"
+    declared = source.declared(written(tmp_path, body))
+    code, made = compiled.compiled(declared), compiled.sample(declared)
+    assert code
+    assert code.state(made) is not None
+    type(made).cap = 9  # type: ignore[attr-defined]
+    assert code.state(made) is None
+
+
 def test_the_linux_engine_refuses_it(overload: Scenario) -> None:
     with pytest.raises(
         ScenarioError, match=r"the linux engine's router has no Python: use the packet engine, or carry"
