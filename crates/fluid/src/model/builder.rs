@@ -388,3 +388,18 @@ impl<'a> Builder<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::params::{Field, Value};
+
+    #[test]
+    fn flows_start_in_an_interval_with_the_least_time_and_mean_of_their_distribution() {
+        let of = |text: &str| spread(&Field::read(&Value::Text(text.into())).unwrap());
+        assert_eq!(of("uniform(1 s, 5 s)"), [1.0, 5.0]);
+        assert_eq!(of("exponential(3 s)"), [0.0, 6.0]);
+        // Its least value is mean (shape - 1) / shape.
+        assert_eq!(of("pareto(3 s, 1.5)"), [1.0, 5.0]);
+    }
+}
