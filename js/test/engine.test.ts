@@ -155,7 +155,7 @@ test("a live run that nobody changes has the results of any other", () => {
 });
 
 test("a run without room in memory is refused, and a time that is none", () => {
-  const many = { ...SHORT, set: { ...SHORT.set, "traffic.flows.count": 1_000_000 } };
+  const many = { ...SHORT, set: { ...SHORT.set, "traffic.flows.count": 1_000_000, "record.cwnd": "1 ms" } };
   expect(() => engine.open(many)).toThrow("WebAssembly has room for 3");
   using simulation = engine.open(SHORT);
   expect(() => simulation.advance(Number.NaN)).toThrow("until = NaN: must be a time");
