@@ -37,7 +37,7 @@ tcp = "cubic"
         "Two flows of TCP Prague and two of CUBIC share one queue, whose PIE marks the packets of " +
         "Prague and drops those of CUBIC, which is without ECN here. All wait for 15 ms, PIE's target. " +
         "Look at the rates: a loss takes three tenths of CUBIC's window, whereas marks reduce Prague's " +
-        "only in proportion to their share, so that Prague has more than nine tenths of the link.",
+        "only in proportion to their share, so that Prague has about nine tenths of the link.",
     },
     {
       text:
