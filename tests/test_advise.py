@@ -22,6 +22,7 @@ from aqmlab.advice.runs import RunsFailed
 from aqmlab.advice.score import LOADS
 from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome, Task
+from aqmlab.reports import advice_text
 from aqmlab.runs import replication
 from aqmlab.runs.until import OutOfTime
 from aqmlab.scenario import Settings
@@ -316,6 +317,16 @@ def test_the_lines_can_be_pasted_again(label: str) -> None:
             assert ("ip", "$IFB") in seen
     assert seen == clears
     assert all("2> /dev/null" in line for line in CONFIGURATIONS[label].tc.splitlines() if " del " in line)
+
+
+def test_the_packages_of_openwrt_and_the_device_to_replace_are_named() -> None:
+    needed = {one.kernel: one.packages for one in CONFIGURATIONS.values()}
+    assert needed["fq_codel"] == needed["cake"] == ["sqm-scripts"]
+    assert needed["fq_pie"] == ["sqm-scripts", "kmod-sched-fq-pie"]
+    assert needed["red"] == ["tc-full", "kmod-ifb", "kmod-sched-core", "kmod-sched-red"]
+    assert "# replace eth0 by" in (CONFIGURATIONS["pie"].uci or "")
+    text = "\n".join(advice_text.configured(CONFIGURATIONS["fq_pie"]))
+    assert "/etc/config/sqm (packages sqm-scripts, kmod-sched-fq-pie), then: service sqm restart" in text
 
 
 def test_with_all_the_others_run_behind_the_same_shaper() -> None:

@@ -172,7 +172,9 @@ def test_the_small_print_of_the_figure_begins_with_the_answer() -> None:
 
 
 def test_the_search_makes_no_remarks_of_its_own() -> None:
-    assert analyse(ten(SLOW, **{"traffic.long.count": 40})).warnings == ()
+    found = analyse(ten(SLOW, **{"traffic.long.count": 40}))
+    assert found.answer.headline
+    assert found.warnings == ()
 
 
 def test_the_output_and_the_document_begin_with_the_answer(quick_cli: Cli, tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ UNLESS_ALL = ("fq_codel", "pie")
 
 @pytest.fixture(scope="session")
 def verdicts() -> Path:
-    """Build the program that sends a file's datagrams through the simulator, if `cargo test` has not built it."""
+    """Build the program that sends a file's datagrams through the simulator; `cargo test` has built its libraries."""
     command = ["cargo", "build", "--quiet", "--workspace", "--example", "verdicts"]
     command += ["--profile", "test", "--message-format=json"]
     built = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout

@@ -182,3 +182,8 @@ def test_a_session_ends_in_time(bad: Target, tmp_path: Path) -> None:
     started = time.monotonic()
     Session(tmp_path / "state.json").run([bad], 2.0, 1, 10, 0)
     assert time.monotonic() - started < 20
+
+
+def test_the_targets_are_the_modules_that_attack() -> None:
+    known = "classes commands conversions expressions stores texts traces units values"
+    assert targets.names() == known.split()

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from oracle.dumbbell import NotYet
 from oracle.linux import __main__ as printed
-from oracle.linux import arrivals, dumbbell, fates, kernel, live, ours, points, reference, tc, traces
+from oracle.linux import arrivals, dumbbell, fates, figure, kernel, live, ours, points, reference, tc, traces
 from oracle.linux.check import checks
 from oracle.linux.guest.senders import starts
 from oracle.linux.reference import Point
@@ -330,3 +330,36 @@ def test_live_asks_for_any_dumbbell() -> None:
     assert (what.conf["rate_mbit"], what.conf["qdisc"], what.conf["ecn"]) == (100, "codel limit 500", 1)
     assert (list(what.seeds), what.begin, what.end) == ([1, 2], 3, 60)
     assert live.asked(["POINT=pie_bbr_10m_40ms_n2"]).conf["qdisc"] == "pie limit 1000"
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("BUFFER=3", "BUFFER=3: must be KEY=VALUE with a key of these: POINT, N, CC"),
+        ("N", "N: must be KEY=VALUE"),
+        ("POINT=nowhere", "POINT=nowhere: no such point in points.py"),
+        ("GROUPS=two cubics", "must be like '2 cubic 40, 1 bbr 80'"),
+        ("RATE=fast", "RATE=fast: must be a number"),
+        ("TO=0", "FROM must be earlier"),
+    ],
+)
+def test_what_live_does_not_understand_is_said(word: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        live.asked([word])
+
+
+def test_a_point_and_what_contradicts_it_are_refused() -> None:
+    with pytest.raises(ValueError, match="RTT: the point says that"):
+        live.asked(["POINT=pie_bbr_10m_40ms_n2", "RTT=10"])
+
+
+def test_the_figure_has_a_panel_for_each_of_few_flows_and_one_for_each_program_otherwise() -> None:
+    def run(flows: int) -> traces.Trace:
+        frame = pl.DataFrame({"t": [0.0, 1.0], "cwnd": [1.0, 2.0], "ssthresh": [5.0, 5.0], "rtt": [40.0, 41.0]})
+        frame = frame.with_columns(state=pl.lit("recovery"))
+        queue = pl.DataFrame({"t": [0.0, 1.0], "packets": [0, 9], "drops": [0, 2]})
+        return traces.Trace({dumbbell.name(0, i): frame for i in range(flows)}, queue)
+
+    for flows, panels in ((1, 3), (4, 6), (5, 4)):
+        drawn = figure.draw("a", {"Linux": run(flows), "aqmlab": run(flows)}, (0, 1))
+        assert len(drawn.axes) == panels

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-from release import build
-from release.archive import difference, naming
+from release import build, tools
+from release.account import Account
+from release.archive import difference, naming, platforms
 from release.audit import judged
 from release.target import Target, targets
 
@@ -134,3 +135,36 @@ def test_the_tools_of_wheels_are_pinned_and_build_with_the_maturin_of_setup() ->
     assert {re.split("[<>=]", wanted)[0] for wanted in groups["package"]} <= pins[1].keys()
     assert {name: pins[0][name] for name in pins[0].keys() & pins[1].keys()}.items() <= pins[1].items()
     assert pins[2].items() <= pins[0].items()
+
+
+def test_an_account_repeats_what_failed_and_what_was_left_out() -> None:
+    account = Account()
+    account.check("a wheel", "")
+    account.check("a digest", "it differs")
+    account.omit("the playground", "no npm")
+    assert account.summary().splitlines() == [
+        "1 checks held, 1 failed, 1 parts were left out",
+        "  failed: a digest: it differs",
+        "  left out: the playground: no npm",
+    ]
+
+
+def test_missing_tools_are_listed_together_with_their_remedies(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    there = {"cargo": "/bin/cargo", "cc": "/bin/cc", "git": "/bin/git", "unshare": "/bin/unshare"}
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
+    monkeypatch.setattr("shutil.which", there.get)
+    monkeypatch.setattr("release.foreign.is_debian", lambda: True)
+    assert tools.main() == 0
+    assert "missing: qemu-aarch64: apt install qemu-user; without it, running the wheel for ARM is left out" in (
+        capsys.readouterr().out
+    )
+    del there["git"]
+    assert tools.main() == 1
+    assert "missing: git: install git; nothing can be made without it" in capsys.readouterr().out
+
+
+def test_the_platforms_are_those_of_the_name() -> None:
+    name = "aqmlab-0.1.0-cp311-abi3-manylinux_2_17_aarch64.manylinux2014_aarch64.whl"
+    assert platforms(Path("dist") / name) == {"manylinux_2_17_aarch64", "manylinux2014_aarch64"}

@@ -129,6 +129,11 @@ def test_the_keys_of_heads_are_those_that_the_heads_name() -> None:
         assert sorted(listed[place]) == sorted(set(keys)), place
 
 
+def test_every_discipline_has_sources() -> None:
+    for one in catalogue()["aqms"]:
+        assert named(sources(one["doc"])), one["name"]
+
+
 def test_every_congestion_control_has_sources() -> None:
     (allowed,) = {
         one["allowed"] for tcp in catalogue()["tcps"] for one in tcp["parameters"] if one["name"] == "congestion"

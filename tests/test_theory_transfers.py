@@ -121,6 +121,14 @@ def table() -> dict[str, Trials]:
     }
 
 
+def test_a_limited_window_costs_a_round_trip_a_window() -> None:
+    free, limited = (transfers.cardwell(1000, 1e-6, 0.1, W_max=W) for W in (np.inf, 10))
+    rounds = np.log2(10) + 1 + (float(limited.packets) - (2 * 10 - 1)) / 10
+    assert limited.slow_start == pytest.approx(0.1 * rounds, rel=1e-9)
+    assert limited.window == 10
+    assert free.total < limited.total
+
+
 def test_without_loss_a_trial_is_slow_start() -> None:
     for flavour in ("tahoe", "reno", "newreno"):
         found = trials([1, 2, 30, 60, 90, 127], 0, R, TAU, n=2, sender=Sender(flavour=flavour))

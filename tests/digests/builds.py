@@ -42,7 +42,7 @@ class Build:
 
 
 DEBUG = Build("debug", ("--profile", "test"), program="target/debug/examples/digest")
-"""With overflow checks and assertions; `cargo test` builds it too."""
+"""With overflow checks and assertions; its libraries are those of `cargo test`."""
 
 V3 = Build(
     "x86-64-v3",

@@ -9,6 +9,7 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be written.
 pub fn write(path: &Path, columns: &[Column]) -> io::Result<()> {
+    debug_assert!(columns.windows(2).all(|pair| pair[0].values.len() == pair[1].values.len()));
     let mut table = csv::Writer::from_path(path)?;
     table.write_record(columns.iter().map(|column| &column.name))?;
     for row in 0..columns.first().map_or(0, |column| column.values.len()) {

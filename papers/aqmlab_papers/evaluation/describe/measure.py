@@ -134,7 +134,7 @@ def fairness(name: str = "Jain index") -> Measure:
 
 def share(entry: str, others: Sequence[str], name: str, better: Better) -> Measure:
     """Share of a traffic entry in the goodput of several; 5 % is of interest."""
-    whole = sum((_of(one, "goodput") for one in others), _of(entry, "goodput"))
+    whole = _of(entry, "goodput") + sum(_of(one, "goodput") for one in others)
     return computed(name, "%", better, 5.0, _over(_of(entry, "goodput"), whole) * 100)
 
 
