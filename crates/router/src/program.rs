@@ -44,7 +44,7 @@ struct Arguments {
     /// The seed of the run.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The folder for results.json, series.csv and what the traffic's program writes.
+    /// The folder for the results, the series and what the program of the traffic writes.
     #[arg(long, default_value = ".")]
     out: PathBuf,
     /// The program that is the senders and sinks.

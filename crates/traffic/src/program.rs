@@ -30,7 +30,7 @@ struct Arguments {
     /// The version of IP: 4 or 6.
     #[arg(long, default_value = "4", value_parser = ["4", "6"])]
     ip: String,
-    /// The folder for ends.json and windows.csv.
+    /// The folder for the ends of the connections and their windows.
     #[arg(long)]
     out: PathBuf,
 }
