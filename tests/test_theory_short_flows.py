@@ -12,7 +12,7 @@ from aqmlab.theory import tcp
 from aqmlab.theory.domain import ValidityWarning
 from aqmlab_papers.theory.short_flows import Shorts, equilibrium
 from aqmlab_papers.theory.short_flows.finish import completion, tail
-from aqmlab_papers.theory.short_flows.lives import Sender, life
+from aqmlab_papers.theory.short_flows.lives import Sender, _Chain, life
 
 EXPERIMENT = Scenario.load("lred/exp5")
 # The five pairs of hosts: propagation there and back, and half a millisecond to send a packet over all links.
@@ -29,6 +29,15 @@ def test_without_losses_the_window_doubles() -> None:
     assert completion(1e-9, 0.1, 31) == pytest.approx(0.6, rel=1e-6)
     assert completion(1e-9, 0.1, 20, Sender(W=4)) == pytest.approx(0.7, rel=1e-6)  # SYN, 2, 4, 4, 4, 4, 2
     assert completion(1e-9, 0.1, 20, Sender(IW=10, syn=0)) == pytest.approx(0.2, rel=1e-6)
+
+
+# After a time-out, slow start ends as soon as the window reaches the threshold (RFC 5681, section 3.1).
+@pytest.mark.parametrize(("threshold", "slow"), [(7, False), (8, False), (9, True)])
+def test_slow_start_ends_when_the_window_reaches_the_threshold(threshold: int, slow: bool) -> None:
+    chain = _Chain(0.01, 0.1, 32, 8, Sender())
+    chain.slow[0, 2, threshold] = 1.0  # a window of 4, and of 8 after this round
+    chain.advance(0)
+    assert (chain.slow.sum() > 1.5, chain.avoid[1:, threshold].sum() > 0.5) == (slow, not slow)
 
 
 # A single packet waits T (1 + 2p + 4p^2 + ...) p for its timer: 3 s before any round trip was measured; three round

@@ -1,4 +1,4 @@
-import { Engine, type Glance, type Opening, type Results, type Simulation } from "aqmlab";
+import { Engine, type Glance, type Opening, type Results, type Simulation, type Table } from "aqmlab";
 import type { Changes, Lesson, Reading } from "../src/lessons/lesson";
 import { type Catalogue, discipline, words } from "../src/model/catalogue";
 import { changed, openings, setupOf, startsRun } from "../src/model/setup";
@@ -137,11 +137,18 @@ export function whole(
   step: number,
   span: [number, number],
   more: Changes = {},
-): Results {
+): Results & { flows: Table } {
   const opened = opening(lesson, aqm, step, more);
-  const set = { ...opened.set, warmup: `${span[0]} s`, duration: `${span[1]} s`, "record.series": false };
+  const set = {
+    ...opened.set,
+    warmup: `${span[0]} s`,
+    duration: `${span[1]} s`,
+    "record.series": false,
+    "record.flows": true,
+  };
   const simulation = engine.open({ ...opened, set, seed });
   const results = simulation.run();
+  const flows = simulation.flows();
   simulation.close();
-  return results;
+  return { ...results, flows };
 }

@@ -511,12 +511,18 @@ describe("l4s says", () => {
 
   claim("Prague starves CUBIC in one queue", (seed) => {
     const results = whole(of, "pie", seed, 0, [10, 40]);
-    // A flow whose SYN is lost in another's slow start goes on without ECN, as in Linux: with seed 2 and one other in twelve.
-    expect(entry(results, "prague").throughput).toBeGreaterThan(0.88 * 40e6);
+    // A flow whose SYN is lost in another's slow start goes on without ECN, as in Linux: with two of twelve seeds.
+    const [kinds, marks] = ["class", "marks"].map((name) => results.flows.column(name)) as [
+      Float64Array,
+      Float64Array,
+    ];
+    const withEcn = marks.every((count, i) => kinds[i] !== 0 || count > 0);
+    expect(entry(results, "prague").throughput).toBeGreaterThan((withEcn ? 0.9 : 0.88) * 40e6);
     expect(entry(results, "prague").throughput).toBeLessThan(0.95 * 40e6);
     expect(entry(results, "cubic").queue_delay_mean).toBeGreaterThan(0.013);
     expect(results.metrics.queue_delay_mean).toBeLessThan(0.017);
-    expect(entry(results, "prague").loss_ratio).toBeLessThan(0.003);
+    if (withEcn) expect(entry(results, "prague").loss_ratio).toBe(0);
+    else expect(entry(results, "prague").loss_ratio).toBeLessThan(0.003);
     expect(entry(results, "cubic").mark_ratio).toBe(0);
   });
 
