@@ -120,19 +120,67 @@ def test_a_check_must_be_able_to_fail(bounds: dict[str, float]) -> None:
         Effect("x").exact(1.0, **bounds)
 
 
-@given(some.lists(some.sampled_from(Outcome), max_size=6), some.sampled_from([0.01, 0.5, 0.8, 1.0]))
-def test_a_verdict_is_undecided_only_while_open_parts_could_change_it(outcomes: list[Outcome], need: float) -> None:
-    numbers = {Outcome.HOLDS: (1.0, 0.0), Outcome.FAILS: (-1.0, 0.0), Outcome.OPEN: (0.0, 1.0)}
+# A difference of at least 1 is claimed: small ones lean to either side of 0, or to none.
+DIFFERENCES = {
+    "holds": (1.5, 0.4),
+    "small": (0.5, 0.2),
+    "none": (0.1, 0.3),
+    "small, against": (-0.5, 0.2),
+    "fails": (-1.5, 0.4),
+    "open": (0.5, 2.0),
+}
 
-    def of(outcomes: Sequence[Outcome]) -> Verdict:
-        checks = [Check(effect="x", value=numbers[one][0], half=numbers[one][1], least=0) for one in outcomes]
-        assert [check.outcome for check in checks] == outcomes
-        return verdict(checks, need)
 
-    decided = (Outcome.HOLDS, Outcome.FAILS)
-    futures = product(*([one] if one != Outcome.OPEN else decided for one in outcomes))
-    possible = {of(list(future)) for future in futures}
-    assert of(outcomes) == (possible.pop() if len(possible) == 1 else Verdict.UNDECIDED)
+def differing(kinds: Sequence[str], need: float = 1.0) -> Verdict:
+    """Judge parts of these kinds."""
+    found = (DIFFERENCES[kind] for kind in kinds)
+    return verdict([Check(effect="x", value=value, half=half, least=1, counts=1) for value, half in found], need)
+
+
+@given(some.lists(some.sampled_from(list(DIFFERENCES)), max_size=5), some.sampled_from([0.01, 0.5, 0.8, 1.0]))
+def test_a_verdict_is_undecided_only_while_open_parts_could_change_it(kinds: list[str], need: float) -> None:
+    decided = [kind for kind in DIFFERENCES if kind != "open"]
+    futures = product(*([kind] if kind != "open" else decided for kind in kinds))
+    possible = {differing(future, need) for future in futures}
+    assert differing(kinds, need) == (possible.pop() if len(possible) == 1 else Verdict.UNDECIDED)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "expected"),
+    [
+        (["small"], Verdict.NEGLIGIBLE),
+        (["none"], Verdict.CONTRADICTED),
+        (["small, against"], Verdict.CONTRADICTED),
+        (["small", "small", "small, against"], Verdict.NEGLIGIBLE),
+        (["small", "small, against"], Verdict.CONTRADICTED),
+        (["small", "none", "none"], Verdict.NEGLIGIBLE),
+        (["small", "small", "fails"], Verdict.CONTRADICTED),
+        (["holds", "small"], Verdict.PARTLY),
+        (["holds", "holds"], Verdict.REPRODUCED),
+    ],
+)
+def test_a_difference_of_the_claimed_sign_that_does_not_count_is_negligible(
+    kinds: list[str], expected: Verdict
+) -> None:
+    assert differing(kinds) == expected
+
+
+@given(value=some.floats(-5, 5), half=some.floats(0, 3))
+def test_a_difference_is_negligible_where_all_its_interval_is_below_what_counts(value: float, half: float) -> None:
+    for sign in (1.0, -1.0):
+        bounds = {"least": 2.0} if sign > 0 else {"most": -2.0}
+        check = Check(effect="x", value=sign * value, half=half, counts=2, **bounds)
+        low, high = value - half, value + half
+        expected = (
+            Outcome.HOLDS
+            if low >= 2
+            else Outcome.NEGLIGIBLE
+            if low > -2 and high < 2
+            else Outcome.FAILS
+            if high < 0
+            else Outcome.OPEN
+        )
+        assert (check.outcome, check.leans) == (expected, (low > 0) - (high < 0))
 
 
 @pytest.mark.parametrize(
@@ -189,9 +237,11 @@ TWO = Tolerance(2, "ms", "a line's width")
     ("better", "difference", "outcome"),
     [
         ("lower", -2.0, Outcome.HOLDS),
-        ("lower", -1.9, Outcome.FAILS),
+        ("lower", -1.9, Outcome.NEGLIGIBLE),
+        ("lower", 2.1, Outcome.FAILS),
         ("higher", 2.1, Outcome.HOLDS),
-        ("higher", 1.0, Outcome.FAILS),
+        ("higher", 1.0, Outcome.NEGLIGIBLE),
+        ("higher", -2.1, Outcome.FAILS),
         ("not lower", -2.0, Outcome.HOLDS),
         ("not lower", -2.1, Outcome.FAILS),
         ("not higher", 1.9, Outcome.HOLDS),
@@ -210,7 +260,7 @@ def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
     tenth = Tolerance(10, "% of it", "the precision in print")
     check = Effect("wait").better(other * 0.85, other, "lower", tenth)
     assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
-    assert Effect("wait").better(other * 0.95, other, "lower", tenth).outcome == Outcome.FAILS
+    assert Effect("wait").better(other * 0.95, other, "lower", tenth).outcome == Outcome.NEGLIGIBLE
     assert Effect("wait").near(PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
     assert Effect("wait").near(PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
 

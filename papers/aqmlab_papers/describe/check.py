@@ -35,9 +35,10 @@ Better = Literal["lower", "higher", "not lower", "not higher", "equal"]
 
 
 class Outcome(StrEnum):
-    """The result of a check: whether a number is within the bounds of a claim."""
+    """The result of a check: whether a number is within the bounds of a claim, or a difference too small to count."""
 
     HOLDS = "holds"
+    NEGLIGIBLE = "negligible"
     FAILS = "fails"
     OPEN = "open"
 
@@ -94,6 +95,7 @@ class Check:
     * unit: its unit; empty for a pure number.
     * least: the lower bound, inclusive.
     * most: the upper bound, inclusive.
+    * counts: the smallest difference that counts, if the claim is that a difference is as large; otherwise None.
     """
 
     effect: str
@@ -102,6 +104,7 @@ class Check:
     unit: str = ""
     least: float = -math.inf
     most: float = math.inf
+    counts: float | None = None
 
     def __post_init__(self) -> None:
         if math.isnan(self.least) or math.isnan(self.most) or self.least > self.most:
@@ -110,17 +113,42 @@ class Check:
             raise ValueError(f"{self.effect}: has no bounds: give least, most or both")
 
     @property
+    def interval(self) -> tuple[float, float]:
+        """The lower and the upper end of the confidence interval."""
+        half = self.half or 0.0
+        return self.value - half, self.value + half
+
+    @property
     def outcome(self) -> Outcome:
-        """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``."""
+        """Whether the whole interval is within the bounds or outside them; otherwise, or if not finite, ``open``.
+
+        A difference is negligible if the whole interval is below what counts, and fails if the whole interval is on the
+        other side of 0.
+        """
         if not math.isfinite(self.value):
             return Outcome.OPEN
-        half = self.half or 0.0
-        low, high = self.value - half, self.value + half
+        low, high = self.interval
         if low >= self.least and high <= self.most:
             return Outcome.HOLDS
-        if high < self.least or low > self.most:
-            return Outcome.FAILS
-        return Outcome.OPEN
+        if self.counts is None:
+            return Outcome.FAILS if high < self.least or low > self.most else Outcome.OPEN
+        if max(-low, high) < self.counts:
+            return Outcome.NEGLIGIBLE
+        return Outcome.FAILS if self._beyond_zero(-self._claimed) else Outcome.OPEN
+
+    @property
+    def leans(self) -> int:
+        """1 if a difference has the claimed sign, -1 if it has the other, 0 if its interval includes 0."""
+        return self._beyond_zero(self._claimed) - self._beyond_zero(-self._claimed)
+
+    @property
+    def _claimed(self) -> int:
+        """The sign of the difference that is claimed."""
+        return 1 if math.isinf(self.most) else -1
+
+    def _beyond_zero(self, sign: int) -> bool:
+        """Check whether the whole interval is on one side of 0."""
+        return min(sign * end for end in self.interval) > 0
 
     @property
     def wanted(self) -> str:
@@ -154,6 +182,7 @@ class Effect:
         unit: str | None = None,
         least: float = -math.inf,
         most: float = math.inf,
+        counts: float | None = None,
     ) -> Check:
         """Check the mean over seeds of a number, by Student's interval; NaN if no run has a value.
 
@@ -171,7 +200,7 @@ class Effect:
         if 0 < summary.n < len(every):
             effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
             half = math.inf
-        return Check(effect=effect, value=mean, half=half, unit=unit, least=least, most=most)
+        return Check(effect=effect, value=mean, half=half, unit=unit, least=least, most=most, counts=counts)
 
     def exact(self, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf) -> Check:
         """Check a number without a random part, such as a result of theory: its interval has width 0."""
@@ -195,13 +224,14 @@ class Effect:
         if not tolerance.value and better in ("lower", "higher"):
             raise ValueError(f"{self.name}: {better} by at least 0: state the smallest difference that counts")
         least, most = tolerance.bounds(better)
+        counts = tolerance.value if better in ("lower", "higher") else None
         if tolerance.relative:
             excess = 100.0 * one.excess(other).mean
             nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
             values = one.excess(other, nearest / 100.0) * 100.0
-            return self.of(values, unit="%", least=least, most=most)
+            return self.of(values, unit="%", least=least, most=most, counts=counts)
         _require(self.name, tolerance, one.unit)
-        return self.of(one - other, least=least, most=most)
+        return self.of(one - other, least=least, most=most, counts=counts)
 
 
 def _require(effect: str, tolerance: Tolerance, unit: str) -> None:

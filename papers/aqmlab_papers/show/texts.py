@@ -18,11 +18,14 @@ FINDINGS = kinds.FINDINGS.head
 
 MEANING = (
     "A claim is about one number, which may have several parts: for each competitor, at each load. A part holds if its "
-    "whole interval is where the claim has it, fails if none of it is, and is open otherwise. A claim is reproduced if "
-    "all its parts hold (or the share that the paper's words ask for), contradicted if none does, and partly "
-    "reproduced if only some do. It is undecided while open parts could change that: its runs are then repeated with "
-    "twice as many seeds, and once more. A claim without a number is not testable. Differences are taken seed by seed, "
-    f"beyond an effect size that is stated with each claim. Each interval is Student's of {100 * LEVEL:.2f} %, with "
+    "whole confidence interval satisfies the claim, and fails if none of it does. If a difference is claimed, it is "
+    "negligible if the whole interval is smaller than what counts, and fails if the whole interval has the other sign. "
+    "Otherwise the part is open: its runs are then repeated with twice as many seeds, and once more. A claim is "
+    "reproduced if all its parts hold (or the share that the paper's words ask for), and partly reproduced if only "
+    "some do. If none holds, it is reproduced but negligible if none fails and most of the signs are the claimed one, "
+    "and otherwise contradicted. It is undecided while open parts could change that. A claim without a number is not "
+    "testable. Differences are taken seed by seed; what counts is stated with each claim. Each interval is Student's "
+    f"of {100 * LEVEL:.2f} %, with "
     f"which {LOOKS} looks at a part, with 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up where "
     "all parts must hold or all fail; that a true claim of many parts is called partly reproduced is more likely. "
     "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
@@ -99,17 +102,28 @@ def decisive(claim: Mapping[str, Any]) -> str:
     `aqmlab_papers.show.document.document`.
     """
     checks = claim["checks"]
-    decides = {Verdict.REPRODUCED: Outcome.HOLDS, Verdict.UNDECIDED: Outcome.OPEN}.get(claim["verdict"], Outcome.FAILS)
+    first = _DECIDES.get(claim["verdict"], (Outcome.FAILS, Outcome.NEGLIGIBLE))
+    decides = next((one for one in first if any(check["outcome"] == one for check in checks)), None)
     alike = [check for check in checks if check["outcome"] == decides]
     if not alike:
         return ""
     one = alike[0]
     share = f"; {100 * claim['need']:.0f} % must" if claim.get("need", 1.0) < 1 else ""
-    many = f" ({len(alike)} of {len(checks)} checks {_SAID[decides]}{share})" if len(checks) > 1 else ""
+    many = f" ({len(alike)} of {len(checks)} checks {_SAID[one['outcome']]}{share})" if len(checks) > 1 else ""
     return f"{one['effect']}: {estimate(one)}, claimed {one['wanted']}{many}"
 
 
-_SAID = {Outcome.FAILS: "fail", Outcome.OPEN: "are open", Outcome.HOLDS: "hold"}
+_DECIDES = {
+    Verdict.REPRODUCED: (Outcome.HOLDS,),
+    Verdict.UNDECIDED: (Outcome.OPEN,),
+    Verdict.NEGLIGIBLE: (Outcome.NEGLIGIBLE,),
+}
+_SAID = {
+    Outcome.FAILS: "fail",
+    Outcome.NEGLIGIBLE: "are negligible",
+    Outcome.OPEN: "are open",
+    Outcome.HOLDS: "hold",
+}
 
 
 def depends(verdicts: Sequence[str | None]) -> bool | None:
