@@ -175,12 +175,22 @@ def test_the_experiments_have_the_paper_s_sources_and_delays() -> None:
 
     assert sources("tcp") == sources("presets") == [256, 128, 64, 32, 16]
     assert sources("mixed") == [400, 200, 200]
-    for name in ("tcp", "mixed", "links"):
+    for name in ("tcp", "mixed"):
         dumbbell = Scenario.load(f"impact/{name}").resolved["dumbbell"]
         other = sum(float(delay.split()[0]) for delay in (dumbbell["delay"], *dumbbell["receiver_delay"]))
         round_trips = [2 * (float(delay.split()[0]) + other) for delay in dumbbell["sender_delay"]]
         assert (min(round_trips), max(round_trips)) == (10, 200)
         assert np.diff(round_trips) == pytest.approx(190 / (len(round_trips) - 1), abs=2)
+    links = Scenario.load("impact/links").resolved
+    assert links["dumbbell"]["hosts"] == 16, "each flow draws its own round trip"
+    for entry, trip in zip(links["traffic"], (10, 74, 136, 200), strict=True):
+        assert (entry["name"], entry["count"]) == (f"rtt{trip}", 16)
+        (delay,) = entry["sender_delay"]
+        low, high = (
+            2 * (float(end.split()[0]) + 2) for end in delay.removeprefix("uniform(").removesuffix(")").split(", ")
+        )
+        assert (low + high) / 2 == pytest.approx(trip, abs=0.01)
+        assert (high - low) / trip == pytest.approx(0.2, abs=0.001)
 
 
 def test_every_variant_and_every_tried_setting_has_runs_of_some_experiment() -> None:
@@ -188,7 +198,7 @@ def test_every_variant_and_every_tried_setting_has_runs_of_some_experiment() -> 
     for variant in (*choices.VARIANTS, *choices.CALIBRATION.tried):
         setting = Setting(variant.name, True, 1, needs, variant)
         assert any(setting.study(PAPER, experiment) for experiment in PAPER.experiments), variant.name
-    tried = Setting("x", True, 1, needs, choices.ONE)
+    tried = Setting("x", True, 1, needs, choices.OTHER_NUMBER)
     assert {e.name for e in PAPER.experiments if tried.study(PAPER, e)} == set(choices.BED)
 
 

@@ -144,7 +144,7 @@ EXPERIMENTS = [
     ),
     Moving(
         "links",
-        "Round trips of 10 to 200 ms: 16 greedy flows behind each link",
+        "Round trips of 10 to 200 ms: four groups of 16 greedy flows",
         {**ALL, "Fair queues": "drr"},
         scenario="impact/links",
     ),

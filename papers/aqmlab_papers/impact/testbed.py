@@ -10,7 +10,7 @@ from aqmlab_papers.impact.figures.loss_runs import fig6, udp_runs
 from aqmlab_papers.impact.measures import RED, TD
 
 CONNECTIONS = 2
-"""Connections of a source; the copy that is simulated has eight."""
+"""Connections of a source; the simulated copy has one in experiments 1 to 5 and eight in 6 to 8."""
 
 
 def figure_6(mixed: Runs) -> Iterator[Curve]:

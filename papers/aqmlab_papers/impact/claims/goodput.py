@@ -120,8 +120,7 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         m.versus(tcp, FEW, m.tcp_goodput(tcp), m.RED, [m.TD], "higher", tolerance),
         f"Goodput is what keeps the link busy, {m.mean_of(tcp, m.BUSY, (m.TD, m.RED), FEW['Exp5'])}, and is not sent "
-        f"in vain: {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), FEW['Exp5'])}. The sources have eight connections each, "
-        "128 in all. One each, as the paper counts its flows, is in the sensitivity table.",
+        f"in vain: {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), FEW['Exp5'])}.",
     )
 
 
