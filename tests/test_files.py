@@ -131,7 +131,7 @@ def test_an_evaluation_and_a_reproduction_of_every_version_open(version: int) ->
     found = unsealed(folder / "evaluate/evaluation.json", kinds.EVALUATION, "")
     assert "The sections: 5.1.1 " in evaluation_pages.text(found, [], "images")
     found = unsealed(folder / "reproduce/findings.json", kinds.FINDINGS, "")
-    assert "With CoDel packets wait for less time" in paper_pages.page(found)
+    assert "With CoDel packets wait for less time" in paper_pages.claims(found, {})
 
 
 @every_version

@@ -104,13 +104,11 @@ def test_all_of_a_paper_has_its_settings_and_a_page(
     assert simulated == []
 
     assert pages.write(tmp_path / "all", tmp_path / "docs") == ["bloat"]
-    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    page = (tmp_path / "docs/claims/bloat.md").read_text(encoding="utf-8")
     assert "\nSays that CoDel keeps waits short, however large the buffer is.\n" in page
-    assert "\n| shorter | With CoDel packets wait for less time, whatever the buffer. | reproduced |\n" in page
-    assert "\n- Figure 1: Mean wait over the buffer\n" in page
+    says = "With CoDel packets wait for less time, whatever the buffer."
+    assert re.search(rf"^\| shorter \| {says} \| .* \| reproduced \| .* \| Figure 1 \|$", page, re.MULTILINE)
     assert "`aqmlab reproduce bloat` makes the report" in page
-    index = (tmp_path / "docs/README.md").read_text(encoding="utf-8")
-    assert "| [On long queues](bloat.md) | 1 | 1 | 0 | 0 | 0 | 0 |" in index
     with pytest.raises(ValueError, match=r"nothing: no findings\.json there"):
         pages.write(tmp_path / "nothing", tmp_path / "docs")
 
@@ -120,7 +118,7 @@ def test_signs_of_markdown_are_taken_as_they_are(bloat: Path, quick_cli: Cli, tm
     change(bloat, '"as in RFC 6298"', '"`min_rto` | RFC 6298"')
     quick_cli("reproduce", bloat, "--quick", "--out", "out")
     pages.write(tmp_path / "out", tmp_path / "docs")
-    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
+    page = (tmp_path / "docs/claims/bloat.md").read_text(encoding="utf-8")
     assert r"| PI\* and PI\* \< CoDel, `a*\|<b>` \&amp; more \| packets wait" in page
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert "PI* and PI* &lt; CoDel, <code>a*|&lt;b&gt;</code> &amp;amp; more | packets wait" in html
@@ -329,8 +327,8 @@ def test_a_claim_that_stays_open_is_said_to_be_undecided(bloat: Path, quick_cli:
     html = (tmp_path / "out/report.html").read_text(encoding="utf-8")
     assert html.count('undecided</span><br><span class="small">tentative, with 2 seeds</span>') == 3
     pages.write(tmp_path / "out", tmp_path / "docs")
-    page = (tmp_path / "docs/bloat.md").read_text(encoding="utf-8")
-    assert "whatever the buffer. | undecided |" in page
+    page = (tmp_path / "docs/claims/bloat.md").read_text(encoding="utf-8")
+    assert re.search(r"whatever the buffer. \| .* \| undecided \|", page)
 
 
 WIDE = "[replace(one, half=1e6 if len(buffers.study.seeds) < {least} else one.half) for one in checks]"

@@ -1,6 +1,7 @@
 """The command ``aqmlab reproduce --engine linux``, with an engine that plays the part of Linux."""
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -184,11 +185,11 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
     assert done.returncode == 0
     docs = tmp_path / "docs"
     assert pages.write(tmp_path / "out/reproduce/impact-linux", docs) == ["impact-linux"]
-    text = (docs / "impact-linux.md").read_text(encoding="utf-8")
+    text = (docs / "claims/impact-linux.md").read_text(encoding="utf-8")
     assert "`aqmlab reproduce impact --engine linux` makes" in text
-    assert "- Figure 4: " in text
+    assert re.search(r"^\| red-for-few \|.*\| Figure 4 \|$", text, re.MULTILINE)
+    assert pages.listed(docs / "claims/impact-linux.md")["testbed-levels"] == "not testable"
     assert not (docs / "README.md").exists(), "it has the papers as simulated"
-    assert "[impact-linux](impact-linux.md)" in pages.index([], measured=["impact-linux"])
 
 
 @pytest.mark.parametrize(

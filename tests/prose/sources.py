@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # Pages made from data or from Rust are checked where their text is written.
 GENERATED = (
     "docs/reference/",
-    "docs/papers/",
+    "docs/papers/claims/",
     "docs/evaluation/all.md",
     "docs/evaluation/papers.md",
     "docs/evaluation/l4s.md",

@@ -1,18 +1,23 @@
-"""Write the short pages on papers from their findings: ``python -m aqmlab_papers.show.pages FOLDER DOCS``.
+"""Write the pages on papers from their findings: ``python -m aqmlab_papers.show.pages FOLDER DOCS``.
 
-The report beside the findings has all that a page leaves out: numbers, reasons, figures, tables and parameters.
+For each paper ``DOCS/NAME.md`` is what a person wrote in its ``page.md``, with the verdicts and numbers filled in, and
+``DOCS/claims/NAME.md`` has all claims. The report beside the findings has the rest: figures, tables and parameters.
 """
 
 import re
+import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import jinja2
 
 from aqmlab.files import write_text
 from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
+from aqmlab_papers.describe import library
 from aqmlab_papers.describe.verdict import Verdict
 from aqmlab_papers.show import texts
 from aqmlab_papers.show.terminal import counted
@@ -20,13 +25,16 @@ from aqmlab_papers.show.texts import FINDINGS
 
 Document = Mapping[str, Any]
 
+PAGE = "page.md"
+"""The file of a paper's page, as its author writes it: Markdown with calls of the functions of `filled`."""
+
 
 def write(folder: Path, docs: Path) -> list[str]:
-    """Write a page for each reproduced paper, and an index; return the names of the papers.
+    """Write the pages of each reproduced paper, and the indexes; return the names of the pages.
 
-    ``folder`` has the output of ``aqmlab reproduce all --out``, or of one paper. The pages are ``README.md`` and
-    ``NAME.md`` in ``docs``. Findings of another engine than the packet engine make ``NAME-ENGINE.md``, and no index.
-    Raises `ValueError` if ``folder`` has no findings, or if the findings of a paper are incomplete.
+    ``folder`` has the output of ``aqmlab reproduce all --out``, or of one paper. Findings of another engine than the
+    packet engine make ``claims/NAME-ENGINE.md``, and no index. Raises `ValueError` if ``folder`` has no findings, or if
+    the findings of a paper are incomplete.
     """
     cure = f"aqmlab reproduce all --out {folder}"
     files = sorted([*folder.glob(f"*/{FINDINGS}"), *folder.glob(FINDINGS)])
@@ -37,12 +45,21 @@ def write(folder: Path, docs: Path) -> list[str]:
         lacking = [] if document["measured"] else [*document["left_out"], *document["not_judged"]]
         if document["only"] or document["interrupted"] or lacking:
             raise ValueError(f"{own}: not all of {document['paper']} was done; aqmlab reproduce does the rest")
-    for document in found.values():
-        write_text(docs / f"{_name(document)}.md", page(document))
-    if simulated := [document for document in found.values() if not document["measured"]]:
-        listed = [document["paper"] for document in simulated if (docs / f"items/{document['paper']}.md").is_file()]
-        measured = sorted(file.stem for document in simulated for file in docs.glob(f"{document['paper']}-*.md"))
-        write_text(docs / "README.md", index(simulated, listed, measured))
+    opened = []
+    for own, document in sorted(found.items(), key=lambda one: not one[1]["measured"]):
+        beside = {} if document["measured"] else _on_real_hosts(docs, document["paper"])
+        write_text(docs / "claims" / f"{_name(document)}.md", claims(document, beside))
+        template = library.folder(document["paper"]) / PAGE
+        if not document["measured"] and template.is_file():
+            text = filled(template, Filling(document, beside))
+            write_text(docs / f"{document['paper']}.md", text)
+            opened.append((document, text))
+            for figure in re.findall(r"\]\(([\w-]+\.png)\)", text):
+                shutil.copyfile(own / figure.removeprefix(f"{document['paper']}-"), docs / figure)
+    if opened:
+        write_text(docs / "README.md", index(opened))
+        pages = [_name(document) for document in found.values()]
+        write_text(docs / "claims" / "README.md", _meaning(pages))
     return [_name(document) for document in found.values()]
 
 
@@ -64,64 +81,132 @@ def _escaped(found: Any) -> Any:
     return [_escaped(value) for value in found] if isinstance(found, list) else found
 
 
-def index(documents: Sequence[Document], listed: Sequence[str] = (), measured: Sequence[str] = ()) -> str:
-    """Write the index of all papers, as Markdown.
+class Filling:
+    """The functions that fill the gaps of a paper's page from its findings; an unknown name is a `KeyError`."""
 
-    Those that are ``listed`` have a checklist in ``items/``; ``measured`` are the names of pages on other engines.
-    """
-    documents = [_escaped(document) for document in documents]
-    rows = []
-    for document in documents:
-        own = [claim["verdict"] for claim in document["claims"] if not (claim["beyond"] or claim["arithmetic"])]
-        counts = [str(own.count(verdict)) for verdict in Verdict]
-        ours = sum(claim["beyond"] for claim in document["claims"])
-        rows.append([f"[{document['title']}]({document['paper']}.md)", str(len(own)), *counts, str(ours)])
+    def __init__(self, document: Document, beside: Mapping[str, str]) -> None:
+        self._document = _escaped(document)
+        self._claims = {claim["claim"]: claim for claim in self._document["claims"]}
+        self._items = {item["name"]: item for item in self._document["items"]}
+        self._elsewhere = beside
+
+    def counts(self) -> str:
+        """Return the number of claims with each verdict."""
+        return counted(self._document["claims"])
+
+    def headline(self, name: str) -> str:
+        """Return a claim in the paper's words, with its place, its verdict, and how robust the verdict is."""
+        claim = self._claims[name]
+        known = {"robust": robust(self._document, name), "on real hosts": self._elsewhere.get(name, "")}
+        more = "".join(f"; {words} {text}" for words, text in known.items() if text)
+        return f"> {claim['quote']} ({claim['where']})\n\n**{claim['verdict'].capitalize()}**{more}."
+
+    def parts(self, name: str, outcome: str = "holds") -> str:
+        """Return how many parts of a claim have an outcome: ``9 of 10``."""
+        checks = self._claims[name]["checks"]
+        return f"{sum(check['outcome'] == outcome for check in checks)} of {len(checks)}"
+
+    def part(self, name: str, effect: str, beside: bool = False) -> str:
+        """Return the number of the one part of a claim whose name has these words, with its interval and unit."""
+        checks = self._claims[name]["beside" if beside else "checks"]
+        found = [check for check in checks if effect in check["effect"]]
+        if len(found) != 1:
+            raise KeyError(f"{name}: {len(found)} parts have {effect!r}: {[check['effect'] for check in checks]}")
+        return texts.estimate(found[0])
+
+    def figure(self, name: str, words: str) -> str:
+        """Return a figure of the report, with words about it."""
+        return f"![{words}]({self._document['paper']}-{self._items[name]['name']}.png)"
+
+
+def filled(template: Path, filling: object) -> str:
+    """Fill the gaps of a page with the public methods of an object such as `Filling`."""
+    strict = jinja2.Environment(undefined=jinja2.StrictUndefined, keep_trailing_newline=True, autoescape=False)
+    functions: dict[str, Callable[..., str]] = {
+        name: getattr(filling, name) for name in vars(Filling) if not name.startswith("_")
+    }
+    return strict.from_string(template.read_text(encoding="utf-8")).render(functions)
+
+
+def index(opened: Iterable[tuple[Document, str]]) -> str:
+    """Write the index of all papers, as Markdown, from their findings and pages."""
     parts = [
         "# Papers",
-        "*Generated from findings by `make reproduce`.*",
-        "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, "
-        "`aqmlab reproduce NAME` does one: a report with all figures, data, parameters and verdicts.",
-        texts.MEANING,
-        table(["paper", "claims", *Verdict, "ours beyond"], rows),
+        "Every figure, table and claim of these papers, run again. `aqmlab reproduce` lists them, `aqmlab reproduce "
+        "NAME` does one. [What the verdicts mean](claims/README.md).",
     ]
-    if listed:
-        links = ", ".join(f"[{name}](items/{name}.md)" for name in listed)
-        parts.append(f"All that each paper describes, and where it is or why it is left out: {links}.")
-    if measured:
-        links = ", ".join(f"[{name}]({name}.md)" for name in measured)
-        parts.append(f"The measurements of a paper, repeated by another engine: {links}.")
-    lines = [
-        f"- [{document['paper']}]({document['paper']}.md): {claim['text']} *{claim['where']}.* {claim['why']}"
-        for document in documents
-        for claim in document["claims"]
-        if claim["verdict"] == Verdict.CONTRADICTED and not claim["beyond"]
-    ]
-    if lines:
-        parts += ["## What does not hold", "\n".join(lines)]
+    for document, page in opened:
+        name, short = document["paper"], page.split("\n\n")[1].replace("\n", " ")
+        parts.append(
+            f"**[{_escaped(document['title'])}]({name}.md)**: {short} *{counted(document['claims'])}* "
+            f"([all claims](claims/{name}.md), [checklist](items/{name}.md))."
+        )
     return "\n\n".join(parts) + "\n"
 
 
-def page(document: Document) -> str:
-    """Write the page on a paper, as Markdown: what the paper proposes, and the verdict on each of its claims."""
-    document = _escaped(document)
-    claims, measured = document["claims"], document["measured"]
+def _meaning(names: Sequence[str]) -> str:
+    links = ", ".join(f"[{name}]({name}.md)" for name in sorted(names))
+    head = ["# Claims", "*Generated from findings by `make reproduce`.*", f"All claims of {links}."]
+    return "\n\n".join([*head, texts.MEANING, texts.ROBUST]) + "\n"
+
+
+def listed(page: Path) -> dict[str, str]:
+    """Read the verdicts from a page of `claims`, by the names of the claims."""
+    rows = [line.split(" | ") for line in page.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
+    return {row[0].removeprefix("| "): row[3] for row in rows if row[3] in {*Verdict}}
+
+
+def _on_real_hosts(docs: Path, paper: str) -> dict[str, str]:
+    """Return the verdicts of a paper's measurement on another engine, as its page has them; empty if there is none."""
+    return {name: one for page in docs.glob(f"claims/{paper}-*.md") for name, one in listed(page).items()}
+
+
+def _verdicts(document: Document) -> dict[str, str]:
+    """Return the verdicts of findings by the names of the claims."""
+    return {claim["claim"]: claim["verdict"] for claim in document["claims"]}
+
+
+def robust(document: Document, name: str) -> str:
+    """Return in how many settings of the sensitivity table that decide a claim the verdict is the same: ``7 of 9``."""
+    own = _verdicts(document)[name]
+    known = [_verdicts(variant).get(name) for variant in document["sensitivity"]]
+    decided = [verdict for verdict in known if verdict not in (None, Verdict.UNDECIDED)]
+    return f"{decided.count(own)} of {len(decided)}" if decided and own != Verdict.UNDECIDED else ""
+
+
+def claims(document: Document, beside: Mapping[str, str]) -> str:
+    """Write all claims of a paper, as Markdown, with the verdicts of another engine ``beside`` those of this one."""
+    document, measured = _escaped(document), document["measured"]
     engine = f" --engine {document['engine_name']}" if measured else ""
     quick = ", quick: fewest points" if document["quick"] else ""
-    own = [claim for claim in claims if not (claim["beyond"] or claim["arithmetic"])]
+    headings = {item["name"]: item["heading"] for item in document["items"]}
+    columns: dict[str, Callable[[Document], str]] = {
+        "claim": lambda one: one["claim"],
+        "what it says": lambda one: one["text"],
+        "where": lambda one: one["where"],
+        "verdict": lambda one: one["verdict"],
+    }
+    if not measured:
+        columns["robust"] = lambda one: robust(document, one["claim"])
+    if beside:
+        columns["on real hosts"] = lambda one: beside.get(one["claim"], "")
+    columns["why"] = lambda one: one["why"]
+    columns["shown by"] = lambda one: ", ".join(headings[name] for name in one["shown"] if name in headings)
     parts = [
-        f"# {document['title']}{', measured' if measured else ''}",
+        f"# {document['title']}: all claims{', measured' if measured else ''}",
         f"*Generated from findings by `{'aqmlab reproduce' if measured else 'make reproduce'}`: "
         f"aqmlab {document['version']}, {texts.repeated(document)}{quick}.*",
         document["source"],
         measured["why"] if measured else document["about"],
-        f"{counted(claims)}. [What the verdicts mean](README.md).",
-        f"`aqmlab reproduce {document['paper']}{engine}` makes the report: the numbers, effect size and reason of each "
-        "verdict, the figures and tables below, and every parameter, with our choice where the paper is silent.",
-        "## Claims",
-        table(["claim", "what it says", "verdict"], [[one["claim"], one["text"], one["verdict"]] for one in own]),
-        "## Figures and tables",
-        "\n".join(f"- {item['heading']}: {item['title']}" for item in document["items"]),
+        f"{counted(document['claims'])}. [What the verdicts mean](README.md).",
+        f"`aqmlab reproduce {document['paper']}{engine}` makes the report: numbers, effect size and settings of each "
+        "verdict, figures and tables, and every parameter, with our choice where the paper is silent.",
     ]
+    own = [claim for claim in document["claims"] if not (claim["beyond"] or claim["arithmetic"])]
+    for title, chosen in (("The paper's", own), ("Ours", [one for one in document["claims"] if one["beyond"]])):
+        if chosen:
+            rows = [[text(one) for text in columns.values()] for one in chosen]
+            parts += [f"## {title}", table(list(columns), rows)]
     if document["elsewhere"] and not measured:
         parts += ["## Left for later", document["elsewhere"]]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -33,6 +33,13 @@ MEANING = (
 )
 """What the verdicts mean."""
 
+ROBUST = (
+    "A verdict is robust in as many settings of the sensitivity table as have the same; settings in which the claim is "
+    "undecided, with their 5 seeds and fewest points, are not counted. The settings differ in what the paper does not "
+    "state. The report has the verdict in each."
+)
+"""What the column of robust verdicts means."""
+
 
 def files(item: Item) -> list[str]:
     """List the files of a figure (images and data) or a table (data)."""
