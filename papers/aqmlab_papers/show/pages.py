@@ -90,6 +90,10 @@ class Filling:
         self._items = {item["name"]: item for item in self._document["items"]}
         self._elsewhere = beside
 
+    def source(self) -> str:
+        """Return the authors and the place of publication."""
+        return str(self._document["source"])
+
     def counts(self) -> str:
         """Return the number of claims with each verdict."""
         return counted(self._document["claims"])
