@@ -22,7 +22,7 @@ from aqmlab.runs.runner import run_all
 from aqmlab.runs.store import Store
 from aqmlab.runs.study import study
 from aqmlab.runs.table import RunTable
-from aqmlab_papers import Evidence, Runs, Tolerance
+from aqmlab_papers import PHASES, Evidence, Runs, Tolerance
 from aqmlab_papers.run import sketch
 from aqmlab_papers.run.estimate import _together
 from aqmlab_papers.run.sweep import spread
@@ -379,6 +379,33 @@ def test_an_interrupt_keeps_the_runs_of_every_study(tiny: Scenario, tmp_path: Pa
     finished = run_all(asked, tmp_path)
     assert len(simulated) - before == 20 - there
     assert [len(sweep.frame) for sweep in finished] == [10, 10]
+
+
+def test_delays_that_are_not_drawn_are_moved() -> None:
+    text = """
+[dumbbell]
+sender_delay = ["0 s", "2.5 ms", "uniform(1 ms, 3 ms)"]
+delay = "exponential(5 ms)"
+[[link]]
+name = "far"
+from = "r2"
+to = "end"
+rate = "1 Mbit/s"
+delay = "20 ms"
+[[traffic]]
+name = "long"
+count = 3
+receiver_delay = ["7 ms"]
+"""
+    base = Scenario.parse(text, "delays.toml")
+    moved = spread(PHASES.settings, base)
+    assert moved == {
+        "dumbbell.sender_delay": ["0 s", "uniform(2.425 ms, 2.575 ms)", "uniform(1 ms, 3 ms)"],
+        "dumbbell.receiver_delay": ["uniform(9.7 ms, 10.3 ms)"],
+        "link.far.delay": "uniform(19.4 ms, 20.6 ms)",
+        "traffic.long.receiver_delay": ["uniform(6.79 ms, 7.21 ms)"],
+    }
+    base.with_(moved).check()
 
 
 def test_a_star_stands_for_all_traffic_that_has_the_setting() -> None:

@@ -1,3 +1,4 @@
+from .describe.calibration import PHASES as PHASES
 from .describe.calibration import Calibration as Calibration
 from .describe.calibration import Printed as Printed
 from .describe.calibration import Variant as Variant

@@ -22,7 +22,7 @@ class Variant:
 
     * name: a short description: ``min RTO 1 s``.
     * settings: its changes to every scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all flows of a
-      scenario.
+      scenario, and ``*.delay`` has the part by which each delay that is not drawn may differ from its value.
     * only: the settings that replace `settings` in an experiment, by the experiment's name; an experiment with empty
       settings is left out.
     """
@@ -30,6 +30,10 @@ class Variant:
     name: str
     settings: Settings
     only: Mapping[str, Settings] = field(default_factory=dict)
+
+
+PHASES = Variant("delays moved by up to 3 %", {"*.delay": 0.03})
+"""Delays that each run draws anew: a verdict that this changes rests on packets that meet in step."""
 
 
 @dataclass(frozen=True)

@@ -128,10 +128,13 @@ def _spread_all(aqms: Aqms, base: Scenario) -> dict[str, str | Settings]:
 def spread(settings: Settings, base: Scenario) -> Settings:
     """Expand each path that begins with ``traffic.*`` to the traffic entries of a scenario that have such a key.
 
-    ``traffic.*.tcp.min_rto`` applies to all entries with a ``tcp``.
+    ``traffic.*.tcp.min_rto`` applies to all entries with a ``tcp``. ``*.delay`` is expanded to all delays.
     """
     found: dict[str, Any] = {}
     for path, value in settings.items():
+        if path == "*.delay":
+            found |= _moved(base, float(value))
+            continue
         head, star, rest = path.partition("traffic.*.")
         if head or not star:
             found[path] = value
@@ -170,6 +173,28 @@ def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None
 
 def _read(claims: Iterable[Claim]) -> frozenset[str]:
     return frozenset(name for claim in claims for name in claim.reads)
+
+
+def _moved(base: Scenario, part: float) -> dict[str, Any]:
+    """Return a law for each delay of a scenario that has one value, by which it differs by at most a ``part``."""
+
+    def law(delay: str) -> str:
+        number, _, unit = delay.partition(" ")
+        if not number.replace(".", "", 1).isdigit():
+            return delay
+        low, high = (float(number) * (1 + sign * part) for sign in (-1, 1))
+        return f"uniform({low:.9g} {unit}, {high:.9g} {unit})" if high else delay
+
+    tables = {"dumbbell": base.resolved.get("dumbbell", {})}
+    tables |= {f"{kind}.{one['name']}": one for kind in ("link", "traffic") for one in base.resolved.get(kind, [])}
+    found: dict[str, Any] = {}
+    for name, table in tables.items():
+        for key in ("delay", "sender_delay", "receiver_delay"):
+            given = table.get(key, "auto")
+            moved = [law(one) for one in given] if isinstance(given, list) else law(given)
+            if moved != given:
+                found[f"{name}.{key}"] = moved
+    return found
 
 
 def studies(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[tuple[Setting, str, Study]]:
