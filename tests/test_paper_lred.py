@@ -126,7 +126,7 @@ def test_figure_5_has_the_bounds_slopes_and_every_competitor_at_every_load(tmp_p
     effects = [check.effect for check in fastest.checks]
     assert len(effects) == 6
     for load in (100, 800):
-        assert {f"response time of LRED minus that of {one}, {load} flows" for one in ("PI", "PI*", "REM")} < {*effects}
+        assert {f"response time of LRED over that of {one}, {load} flows" for one in ("PI", "PI*", "REM")} < {*effects}
     assert {"REM (36)" in check.effect for check in fastest.beside} == {True}
     assert fastest.need == 0.8
 

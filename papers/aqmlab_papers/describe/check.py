@@ -226,12 +226,24 @@ class Effect:
         least, most = tolerance.bounds(better)
         counts = tolerance.value if better in ("lower", "higher") else None
         if tolerance.relative:
-            excess = 100.0 * one.excess(other).mean
-            nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(excess - bound))
-            values = one.excess(other, nearest / 100.0) * 100.0
-            return self.of(values, unit="%", least=least, most=most, counts=counts)
+            return self.excess(one, other, least=least, most=most, counts=counts)
         _require(self.name, tolerance, one.unit)
         return self.of(one - other, least=least, most=most, counts=counts)
+
+    def excess(
+        self,
+        one: PerSeed,
+        other: PerSeed,
+        *,
+        least: float = -math.inf,
+        most: float = math.inf,
+        counts: float | None = None,
+    ) -> Check:
+        """Check by how many percent of the mean of a quantity another exceeds it, seed by seed."""
+        found = 100.0 * one.excess(other).mean
+        nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(found - bound))
+        values = one.excess(other, nearest / 100.0) * 100.0
+        return self.of(values, unit="%", least=least, most=most, counts=counts)
 
 
 def _require(effect: str, tolerance: Tolerance, unit: str) -> None:

@@ -189,6 +189,13 @@ _EVERY = (
         series=True,
     ),
     Run(
+        "exp6-one-way",
+        "Experiment 6 without its reverse traffic",
+        _four(200, "600 ms"),
+        settings={m.COUNT: 300, "duration": "100 s"},
+        series=True,
+    ),
+    Run(
         "beta10",
         "LRED with beta = 10, and a drop-tail buffer of its target",
         {"LRED": "lred:beta=10", "drop-tail": {"aqm": "droptail", "dumbbell.buffer": "100 packets"}},

@@ -6,7 +6,8 @@ import numpy as np
 import polars
 
 from aqmlab_papers import At, Check, Effect, PerSeed, Runs, Tolerance
-from aqmlab_papers.describe.check import Better
+from aqmlab_papers.describe.check import RELATIVE, Better
+from aqmlab_papers.describe.thresholds import DEVIATION, GOODPUT, LOSS, QUEUE
 
 COUNT, JOINS = "traffic.long.count", "traffic.joins.count"
 TARGET, PERIOD, WEIGHT = "aqm.q0", "aqm.period", "aqm.weight"
@@ -23,6 +24,13 @@ RATES = (10, 30, 50, 70, 100)
 """Short flows a second."""
 Q0 = 100.0
 """The target queue (packets)."""
+OFF = Tolerance(QUEUE.value / 100 * Q0, "packets", "5 % of the target; of a distance near 0 a percentage says nothing")
+"""What counts in the distance of a mean queue or of a peak from the target. The mean of |queue - q0| over time is never
+near 0: it is a deviation, compared like others.
+"""
+BAND = Tolerance(20, "packets", "20 % of the target, within which a queue counts as settled")
+MUCH = Tolerance(50, RELATIVE, "the paper has no number for much: half of it")
+COMPARABLE = Tolerance(100, RELATIVE, "the paper has no number for comparable: at most twice as much")
 WEIGHTS = {"1 : 1 : 1": (1, 1, 1), "1 : 2 : 4": (1, 2, 4), "1 : 4 : 16": (1, 4, 16)}
 
 
@@ -107,7 +115,14 @@ def settled(runs: Runs, label: str, at: At | None, begin: float, end: float) -> 
 def lower(words: str, read: Callable[[str], PerSeed], others: Iterable[str], tolerance: Tolerance) -> list[Check]:
     """Check that a quantity of LRED is lower than that of other disciplines."""
     hero = read("LRED")
-    return [Effect(f"{words}, LRED minus {label}").better(hero, read(label), "lower", tolerance) for label in others]
+    over = "over" if tolerance.relative else "minus"
+    return [Effect(f"{words}, LRED {over} {label}").better(hero, read(label), "lower", tolerance) for label in others]
+
+
+def much_lower(words: str, read: Callable[[str], PerSeed], others: Iterable[str]) -> list[Check]:
+    """Check that a quantity of LRED is much lower than that of other disciplines."""
+    hero = read("LRED")
+    return [Effect(f"{words}, LRED over {label}").excess(hero, read(label), most=-MUCH.value) for label in others]
 
 
 def points(runs: Runs, path: str, below: float = np.inf, above: float = -np.inf) -> Sequence[At]:
@@ -116,10 +131,10 @@ def points(runs: Runs, path: str, below: float = np.inf, above: float = -np.inf)
 
 
 FOUR: Mapping[str, tuple[str | polars.Expr, Better, Tolerance]] = {
-    "goodput": ("goodput", "higher", Tolerance(0.05, "Mbit/s", "0.5 % of the link")),
-    "queue": (OFF_TARGET, "lower", Tolerance(5, "packets", "a fortieth of the figure's axis")),
-    "deviation": ("queue_mad", "lower", Tolerance(2, "packets", "a fortieth of an axis to 80 packets")),
-    "loss": ("loss_ratio", "lower", Tolerance(0.5, "%", "a fortieth of an axis to 20 %")),
+    "goodput": ("goodput", "higher", GOODPUT),
+    "queue": (OFF_TARGET, "lower", OFF),
+    "deviation": ("queue_mad", "lower", DEVIATION),
+    "loss": ("loss_ratio", "lower", LOSS),
 }
 """The four measures of figures 9, 11 and 13: the metric, its better direction, and the least difference that counts."""
 

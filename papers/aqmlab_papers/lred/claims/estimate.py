@@ -6,27 +6,29 @@ import numpy as np
 import polars
 
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
-from aqmlab_papers.lred.measures import Q0, UDP_RATE, Seconds
+from aqmlab_papers.describe.check import RELATIVE, Better
+from aqmlab_papers.lred.measures import OFF, Q0, UDP_RATE, Seconds
 from aqmlab_papers.theory import lred
 
 SETTLED = 20.0
 """The time (s) from which figure 2 is judged, like all metrics."""
+_CLOSE = Tolerance(5, RELATIVE, "half of the last of the two digits that the text reads off figure 2")
+_ENDS: tuple[tuple[str, bool, Better], ...] = (("last", True, "higher"), ("first", False, "lower"))
+"""The ends of the buffer, whether it is full there, and how the loss ratio is to compare with p."""
 
 
 @claim("the loss ratio should be close to the desired drop probability in a steady-state", "Section 1", "fig2")
-@tolerance(5, "%", "half of the last of the two digits that the text reads off figure 2")
+@tolerance(_CLOSE)
 def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """In a steady state the measured loss ratio is close to the drop probability."""
 
-    def bias(frame: polars.DataFrame) -> float:
-        late = frame.filter(polars.col("t") >= SETTLED)
-        p, estimate = (late[name].drop_nulls().to_numpy().mean() for name in ("p.mean", "loss_ratio.mean"))
-        return float(100 * (p / estimate - 1))
+    def mean(frame: polars.DataFrame, quantity: str) -> float:
+        return float(frame.filter(polars.col("t") >= SETTLED)[quantity].drop_nulls().to_numpy().mean())
 
-    found = fig2.from_series("LRED", bias, unit="%")
-    check = Effect("mean of p over that of the estimate, less 1").of(
-        found, least=-tolerance.value, most=tolerance.value
+    p, estimate = (
+        fig2.from_series("LRED", partial(mean, quantity=quantity)) for quantity in ("p.mean", "loss_ratio.mean")
     )
+    check = Effect("mean of p over that of the estimate").better(p, estimate, "equal", tolerance)
     return Judgement([check], "Drops are drawn with p; some ten thousand arrivals are in a window of 4 s.")
 
 
@@ -35,29 +37,28 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section 1",
     "fig10",
 )
-@tolerance(1, "%", "a packet in a hundred, the least that figure 2's axis shows")
+@tolerance(_CLOSE)
 def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """The measured loss ratio departs from the drop probability where the buffer overflows and where it runs empty."""
 
-    def excess(frame: polars.DataFrame, *, full: bool) -> float | None:
+    def mean(frame: polars.DataFrame, quantity: str, *, full: bool) -> float | None:
         run = Seconds(frame)
-        gap, late = 100 * np.abs(run.lost - run.p), run.t >= SETTLED
-        high, low = run.queue >= 180, run.queue <= 20
-        there = late & (high if full else low)
-        return float(gap[there].mean() - gap[late & ~high & ~low].mean()) if there.any() else None
+        there = (run.t >= SETTLED) & (run.queue >= 180 if full else run.queue <= 20)
+        return float(getattr(run, quantity)[there].mean()) if there.any() else None
 
     at = {UDP_RATE: max(exp4.points(UDP_RATE))}
-    checks = [
-        Effect(f"{label}: |loss ratio - p| in seconds in the {end} tenth of the buffer, less that between them").of(
-            exp4.from_series(label, partial(excess, full=full), at, unit="%"), least=tolerance.value
-        )
-        for label in exp4.labels
-        for end, full in (("last", True), ("first", False))
-    ]
+    checks = []
+    for label in exp4.labels:
+        for end, full, better in _ENDS:
+            lost, p = (
+                exp4.from_series(label, partial(mean, quantity=quantity, full=full), at) for quantity in ("lost", "p")
+            )
+            effect = f"{label}: loss ratio over p in seconds in the {end} tenth of the buffer"
+            checks.append(Effect(effect).better(lost, p, better, tolerance))
     return Judgement(
         checks,
-        "An overflow adds drops that p does not require. An empty queue removes none, because arrivals are dropped "
-        "with probability p there too.",
+        "An overflow adds drops that p does not ask for. When the queue is empty, arrivals are still dropped with "
+        "probability p, so that the loss ratio stays near p.",
     )
 
 
@@ -98,7 +99,7 @@ def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours("Section 3; ours", "fig5")
-@tolerance(5, "packets", "a twentieth of the target")
+@tolerance(OFF)
 def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED's estimate is an integrator: only a mean queue at the target is at rest, whatever the load."""
     path = "traffic.long.count"

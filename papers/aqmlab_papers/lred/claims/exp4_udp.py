@@ -7,7 +7,21 @@ from itertools import pairwise
 import polars
 
 from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.lred.measures import FOUR, Q0, SAID, UDP_RATE, Seconds, away, best, density, lower, rivals
+from aqmlab_papers.describe.thresholds import TIME
+from aqmlab_papers.lred.measures import (
+    BAND,
+    FOUR,
+    MUCH,
+    Q0,
+    SAID,
+    UDP_RATE,
+    Seconds,
+    away,
+    best,
+    density,
+    much_lower,
+    rivals,
+)
 
 _WHERE = "Section 6.2, Experiment 4, Fig. 9"
 _WORDS = {"goodput": "all traffic", "queue": "distance from q0", "deviation": "of the queue", "loss": "ratio"}
@@ -76,24 +90,27 @@ def _densest(measure: str) -> Claim:
     )
     @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
-        """Compare LRED's lead at the highest density with that at the lowest, or with none where it is behind there."""
+        """Compare LRED at the highest density with what would have the same lead there as at the lowest, or none if it
+        is behind at the lowest.
+        """
         metric, better, _ = FOUR[measure]
         sign = 1 if better == "higher" else -1
         parts = []
         for runs, factor, words in _readings(exp4, exp4_peak):
             first, *_, last = runs.points(UDP_RATE)
+
+            def read(label: str, rate: float, runs: Runs = runs) -> PerSeed:
+                unit = "packets" if measure == "queue" else None
+                return runs.per_seed(metric, label, {UDP_RATE: rate}, unit=unit)
+
             for label in rivals(runs):
-                low, high = (
-                    (runs.per_seed(metric, "LRED", {UDP_RATE: rate}) - runs.per_seed(metric, label, {UDP_RATE: rate}))
-                    * sign
-                    for rate in (first, last)
-                )
+                lead = read("LRED", first) - read(label, first)
                 effect = f"{measure}: lead on {label} at a density of {factor * density(last):g}{words}"
-                grown = high
-                if low.mean > 0:
-                    effect += f" minus at {factor * density(first):g}"
-                    grown = high - low
-                parts.append(Effect(effect).of(grown, unit=tolerance.unit, least=tolerance.value))
+                expected = read(label, last)
+                if sign * lead.mean > 0:
+                    effect += f" less that at {factor * density(first):g}"
+                    expected += lead
+                parts.append(Effect(effect).better(read("LRED", last), expected, better, tolerance))
         return Judgement(
             parts,
             f"{_READINGS} The load's step is in proportion to the density, and so is the time in which an integrator "
@@ -116,14 +133,18 @@ def _rem(measure: str) -> Claim:
     )
     @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
-        """Compare REM with PI, averaged over the densities, by both readings of them."""
-        parts = [
-            check
-            for runs, _, words in _readings(exp4, exp4_peak)
-            for check in best(runs, measure, ["PI"], subject="REM", where=f"({_WORDS[measure]}), all densities{words},")
-        ]
+        """Compare REM with PI, averaged over the densities, by both readings of them; at each density beside."""
+        compared = partial(best, measure=measure, others=["PI"], subject="REM")
+        parts, beside = [], []
+        for runs, factor, words in _readings(exp4, exp4_peak):
+            parts += compared(runs, where=f"({_WORDS[measure]}), all densities{words},")
+            for rate in runs.points(UDP_RATE):
+                beside += compared(runs, at={UDP_RATE: rate}, where=f"at {factor * density(rate):g}{words}")
         return Judgement(
-            parts, f"{_READINGS} REM's probability climbs five times as fast as PI's: 200 s and 980 s per unit."
+            parts,
+            f"{_READINGS} REM's probability climbs five times as fast as PI's, which matters where UDP moves the loss "
+            "most, at the highest density.",
+            beside,
         )
 
     return judge
@@ -143,10 +164,10 @@ REM_OVER_PI = [_rem(measure) for measure in FOUR]
     "Section 6.2, Experiment 4, Fig. 10",
     "fig10",
 )
-@tolerance(10, "s", "a twentieth of the figure's axis")
-def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+@tolerance(MUCH)
+def udp_stuck(exp4: Runs) -> Judgement:
     """When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, the longer the more UDP there
-    is, and only for a short time with LRED.
+    is, and only for a short time with LRED: for at most half as long.
     """
 
     def stuck(label: str, rate: float) -> PerSeed:
@@ -155,15 +176,13 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     effect = "seconds in the first or last tenth of the buffer from 50 s on, "
     slow, rates = ("PI", "PI*", "REM"), _drawn(exp4)
     parts = [
-        Effect(f"{effect}{label} minus LRED, density {density(rate):g}").better(
-            stuck(label, rate), stuck("LRED", rate), "higher", tolerance
-        )
+        check
         for rate in rates
-        for label in slow
+        for check in much_lower(f"{effect}density {density(rate):g}", partial(stuck, rate=rate), slow)
     ]
     parts += [
-        Effect(f"{effect}{label}, density {density(more):g} minus {density(less):g}").better(
-            stuck(label, more), stuck(label, less), "higher", tolerance
+        Effect(f"{effect}{label}, density {density(less):g} over {density(more):g}").better(
+            stuck(label, less), stuck(label, more), "lower", TIME
         )
         for less, more in pairwise(rates)
         for label in slow
@@ -183,8 +202,8 @@ def udp_stuck(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section 6.2, Experiment 4, Fig. 10",
     "fig10",
 )
-@tolerance(20, "packets", "much smaller: a tenth of the figure's axis")
-def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
+@tolerance(MUCH)
+def udp_overshoot(exp4: Runs) -> Judgement:
     """As UDP's density grows, LRED keeps its queue about the target, and over- and undershoots far less than PI, PI*
     and REM.
     """
@@ -206,14 +225,12 @@ def udp_overshoot(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
         return [
             check
             for rate in _drawn(exp4)
-            for check in lower(
-                f"{words}, density {density(rate):g}", partial(read, rate), ("PI", "PI*", "REM"), tolerance
-            )
+            for check in much_lower(f"{words}, density {density(rate):g}", partial(read, rate), ("PI", "PI*", "REM"))
         ]
 
     held = [
         Effect(f"mean queue of LRED, density {density(rate):g}").of(
-            exp4.per_seed("queue_mean", "LRED", {UDP_RATE: rate}), least=0.8 * Q0, most=1.2 * Q0
+            exp4.per_seed("queue_mean", "LRED", {UDP_RATE: rate}), least=Q0 - BAND.value, most=Q0 + BAND.value
         )
         for rate in _drawn(exp4)
     ]

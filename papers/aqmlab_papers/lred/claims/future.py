@@ -6,21 +6,20 @@ from functools import cache, partial
 import numpy as np
 
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, ours, tolerance
-from aqmlab_papers.lred.measures import ARRIVALS, COUNT, HURST, OFF_TARGET, Q0, WEIGHTS, rivals
+from aqmlab_papers.describe.thresholds import DEVIATION, GOODPUT, TIME
+from aqmlab_papers.lred.measures import ARRIVALS, BAND, COUNT, HURST, OFF, OFF_TARGET, Q0, WEIGHTS, rivals
 from aqmlab_papers.theory.short_flows import Shorts, equilibrium
 
 _DROPS, _MARKS, _PI_MARKS = "LRED", "LRED, marks", "PI, marks"
 _EQUAL = "1 : 1 : 1"
 _FLOWS = (COUNT, "{:g} flows")
-_BAND = Tolerance(20, "packets", "the band in which a queue counts as settled")
-_PACKETS = Tolerance(2, "packets", "a hundredth of the buffer")
 _MARKS_WHERE = "Section 7 leaves marks instead of drops to the future"
 _NOISE_WHERE = "Sections 6.2 and 7 leave traces and fractional Gaussian noise to the future"
 _PRIORITIES_WHERE = "Section 7 leaves priorities to the future"
 
 
 @ours(_MARKS_WHERE, "marks")
-@tolerance(_BAND)
+@tolerance(BAND)
 def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED that marks holds its target."""
     return Judgement(
@@ -48,7 +47,7 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_MARKS_WHERE, "marks")
-@tolerance(0.05, "Mbit/s", "0.5 % of the link")
+@tolerance(GOODPUT)
 def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
@@ -56,7 +55,7 @@ def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_MARKS_WHERE, "marks")
-@tolerance(5, "s", "the time for which a queue has to stay near its target")
+@tolerance(TIME)
 def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED responds as fast with marks as with drops."""
     compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
@@ -78,16 +77,16 @@ def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)
-@tolerance(_PACKETS)
+@tolerance(OFF)
 def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
-    beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=tolerance)
+    beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=DEVIATION)
     return Judgement(parts, "Sixty conferences of 10 s come and go: the load drifts.", beside)
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)
-@tolerance(_PACKETS)
+@tolerance(OFF)
 def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside fractional Gaussian noise LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     each = (HURST, "H = {:g}")
@@ -98,7 +97,7 @@ def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)
-@tolerance(_PACKETS)
+@tolerance(DEVIATION)
 def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside fractional Gaussian noise LRED's queue deviates least."""
     return Judgement(
@@ -148,7 +147,7 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     found = ", ".join(f"{steepness(label):.2g} with {label}" for label in labels)
     beside = [
         Effect(f"mean queue, weights {label}").of(
-            priorities.per_seed("queue_mean", label), least=Q0 - _BAND.value, most=Q0 + _BAND.value
+            priorities.per_seed("queue_mean", label), least=Q0 - BAND.value, most=Q0 + BAND.value
         )
         for label in labels
     ]

@@ -1,11 +1,18 @@
 """Claims of sections 1 to 3 on the form of LRED's law, and on packets of several sizes."""
 
+from collections.abc import Iterable
+
 import polars
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.lred.measures import COUNT
+from aqmlab_papers.describe.thresholds import DEVIATION, GOODPUT, TIME
+from aqmlab_papers.lred.measures import COUNT, OFF_TARGET
 from aqmlab_papers.lred.theory import BETA, C
 from aqmlab_papers.theory import lred
+
+_GIVEN = 400
+"""The number of flows whose L the law with the queue alone is given."""
+_SPREAD = polars.col("queue_mad") + OFF_TARGET
 
 
 @claim(
@@ -13,7 +20,7 @@ from aqmlab_papers.theory import lred
     "Section 3, (3)",
     "laws",
 )
-@tolerance(0.5, "%", "of the link, as for goodput")
+@tolerance(GOODPUT)
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """At high loss LRED's root keeps the link used, where a linear law whose gain is too low does not."""
     at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
@@ -40,7 +47,7 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
         "LRED",
         ["linear", "proportional"],
         better="lower",
-        tolerance=Tolerance(2, "packets", "a hundredth of the buffer"),
+        tolerance=DEVIATION,
         at=light,
         name=f"deviation with {light[0][COUNT]:g} flows",
     )
@@ -70,34 +77,37 @@ def root_gain() -> Judgement:
     "Sections 1 and 7",
     "laws",
 )
-@tolerance(2, "packets", "a hundredth of the buffer; response times are whole seconds")
+@tolerance(DEVIATION)
 def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """Both grains, the queue's and the loss ratio's, make LRED more stable and responsive than either alone."""
-    spread = (polars.col("queue_mad") + (polars.col("queue_mean") - 100).abs()).alias(
-        "deviation and distance of the mean from the target"
-    )
-    parts = laws.compare(
-        spread,
-        "LRED",
-        ["L alone", "queue alone"],
-        better="lower",
-        tolerance=tolerance,
-        each=(COUNT, "{:g} flows"),
-        unit="packets",
-    )
-    parts += laws.compare(
-        "response_time",
-        "LRED",
-        ["L alone", "queue alone"],
-        better="lower",
-        tolerance=Tolerance(1, "s", "response times are whole seconds"),
-        each=(COUNT, "{:g} flows"),
-        fill=laws.duration,
-    )
+    measures: dict[str, tuple[str | polars.Expr, Tolerance]] = {
+        "deviation and distance of the mean from the target": (_SPREAD, tolerance),
+        "response time": ("response_time", TIME),
+    }
+
+    def against(other: str, counts: Iterable[float]) -> list[Check]:
+        return [
+            check
+            for count in counts
+            for name, (metric, by) in measures.items()
+            for check in laws.compare(
+                metric,
+                "LRED",
+                [other],
+                better="lower",
+                tolerance=by,
+                at={COUNT: count},
+                fill=laws.duration,
+                name=f"{name}, {count:g} flows,",
+            )
+        ]
+
+    counts = laws.points(COUNT)
     return Judgement(
-        parts,
-        "L alone has no target: any queue is at rest. The queue alone has the L of 400 flows from the start, which "
-        "LRED has to find: there it needs no second grain, elsewhere it has no way to the target.",
+        against("L alone", counts) + against("queue alone", [count for count in counts if count != _GIVEN]),
+        f"L alone has no target: any queue is at rest. The queue alone is given the right L for {_GIVEN} flows, which "
+        "LRED has to find: there nothing can differ, and is no part. At every other load it cannot reach the target.",
+        against("queue alone", [count for count in counts if count == _GIVEN]),
     )
 
 

@@ -91,7 +91,9 @@ def guaranteed() -> Judgement:
 
 @claim("derived according to the design rules in [12]", "Section 6; Experiments 1 and 2", "gains")
 def pistar_rule() -> Judgement:
-    """The rule from which PI*'s gains are derived covers the network of each experiment."""
+    """The rule from which PI*'s gains are derived covers the network of each experiment: R+ C / N- is at least 2, a
+    relation that is not readable in our copy and is our reading of it.
+    """
     a, _ = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     return Judgement(
         [Effect(f"R+ C / N-, {load.name}").exact(load.R * C / load.N, least=2) for load in LOADS],

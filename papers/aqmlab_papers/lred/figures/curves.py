@@ -136,19 +136,21 @@ _QUEUE = Axis("Average queue length (packets)", 0, 200)
 def tradeoff(exp3: Runs, exp3_settled: Runs) -> Iterator[Curve]:
     """Experiment 3: goodput over the queue that it costs."""
     for panel, runs in (("a", exp3), ("b", exp3_settled)):
-        for label in ("LRED", "PI", "PI*", "REM"):
+        for label in ("PI", "PI*", "REM", "LRED"):  # LRED on top
             yield runs.curve(panel, "goodput", label, "queue_mean", scale=1e-6)
 
 
 LAWS = _over(
     "laws",
-    "Laws that LRED's authors did not take",
+    "LRED beside alternatives that its authors rejected",
     "laws",
     COUNT,
     _FLOWS,
     (*_FOUR, "response", "empty"),
-    "Linear: p = L + a (q - q0); proportional: p = L + b L (q - q0); all with LRED's gain at 400 flows.",
+    "Linear: p = L + a (q - q0); proportional: p = L + b L (q - q0); all with LRED's gain at 400 flows. LRED is drawn "
+    "last, over the others.",
     beyond=True,
+    labels=["linear", "proportional", "L alone", "queue alone", "LRED"],
     fill=200.0,
 )
 RELATED = _over(
