@@ -11,11 +11,11 @@ import polars
 import pytest
 from numpy.typing import NDArray
 
-from aqmlab_papers import Curve, Evidence, Figure, Judgement, Outcome, Verdict
+from aqmlab_papers import Curve, Evidence, Figure, Judgement, Outcome, PerSeed, Verdict
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.verdict import verdict
 from aqmlab_papers.judge.findings import rule
-from aqmlab_papers.lred.measures import Seconds
+from aqmlab_papers.lred.measures import Seconds, much_lower
 from aqmlab_papers.run.sweep import Effort, run
 
 PAPER = library.load("lred")
@@ -163,3 +163,10 @@ def test_the_seconds_of_a_run_give_response_times_and_overshoots() -> None:
     assert seconds.overshoot(0, 20) == 50
     assert seconds.stuck() == 13
     assert seconds.stuck(begin=3) == 10
+
+
+def test_much_less_is_at_most_half_and_less_than_that_is_not_negligible() -> None:
+    times = {"LRED": 10.0, "PI": 21.0, "REM": 15.0}
+    found = much_lower("time", lambda label: PerSeed.of([times[label]] * 3, "s"), ["PI", "REM"])
+    assert [check.outcome for check in found] == [Outcome.HOLDS, Outcome.FAILS]
+    assert [check.effect for check in found] == ["time, LRED over PI", "time, LRED over REM"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import polars
 
 from aqmlab_papers import At, Axis, Curve, Evidence, Figure, Panel, Runs, figure
-from aqmlab_papers.lred.measures import ARRIVALS, BUFFER, JOINS, TARGET, UDP_RATE
+from aqmlab_papers.lred.measures import ARRIVALS, BUFFER, JOINS, Q0, TARGET, UDP_RATE
 
 LABELS = ("LRED", "PI", "PI*", "REM")
 _TIME, _SHORT, _QUEUE = Axis("Time (s)", 0, 200), Axis("Time (s)", 0, 100), Axis("Queue length (packets)", 0, 200)
@@ -14,7 +14,10 @@ _TIME, _SHORT, _QUEUE = Axis("Time (s)", 0, 200), Axis("Time (s)", 0, 100), Axis
 
 @dataclass(frozen=True)
 class Column:
-    """A column of panels: an experiment at a point; ``besides`` maps a panel's label to another drawn in it."""
+    """A column of panels, of an experiment at a point, with a line at the target of its queues.
+
+    ``besides`` maps a panel's label to another drawn in it.
+    """
 
     letter: str
     title: str
@@ -52,6 +55,8 @@ def _queues(
                 shown = [label, *(one for one in (column.besides.get(label),) if one)]
                 runs, panel = evidence[column.experiment], column.panel(label)
                 yield from (runs.over_time(panel, one, at=column.at, bin=0.1, link=column.link) for one in shown)
+                target = float(column.at.get(TARGET, Q0))
+                yield Curve(panel, "target", [0.0, runs.duration], [target, target], style="dashed")
 
     return Figure(
         name=name,
