@@ -58,7 +58,7 @@ def _compared(
 
 @claim("all the AQM schemes have noticeable overshoots in this case", _WHERE + "Fig. 15", "fig15")
 @tolerance(BAND)
-def two_way_overshoot(exp6: Runs, exp6_one_way: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+def two_way_overshoot(exp6: Runs, exp6_one_way: Runs, *, tolerance: Tolerance) -> Judgement:
     """With congestion in both directions every scheme overshoots noticeably; with traffic in one direction beside."""
     checks = [
         Effect(f"overshoot of {label}, {way}, Q = 200").of(_peak(exp6, label, _SMALL, link), least=tolerance.value)
@@ -74,9 +74,7 @@ def two_way_overshoot(exp6: Runs, exp6_one_way: Runs | None = None, *, tolerance
                 _peak(exp6_one_way, label, {}), least=tolerance.value
             )
             for label in _NAMED
-        ]
-        if exp6_one_way
-        else [],
+        ],
     )
 
 

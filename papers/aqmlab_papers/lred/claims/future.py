@@ -67,7 +67,7 @@ def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_MARKS_WHERE, "marks")
-@tolerance(0.02, "", "a fiftieth of Jain's index")
+@tolerance(0.02, "", "a fiftieth of the range of Jain's index, which is a share")
 def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Marks make LRED no less fair to the flows."""
     parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)

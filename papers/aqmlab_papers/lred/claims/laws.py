@@ -112,7 +112,7 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("improve the fairness among TCP connections with different packet size", "Section 3", "sizes")
-@tolerance(0.02, "", "a fiftieth of Jain's index")
+@tolerance(0.02, "", "a fiftieth of the range of Jain's index, which is a share")
 def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
     """Counting the queue in bytes, and dropping by size, is fairer to flows of different packet sizes."""
     share = (polars.col("classes.large.goodput") / polars.col("classes.small.goodput")).alias("large over small")

@@ -56,7 +56,7 @@ def _queues(
                 runs, panel = evidence[column.experiment], column.panel(label)
                 yield from (runs.over_time(panel, one, at=column.at, bin=0.1, link=column.link) for one in shown)
                 target = float(column.at.get(TARGET, Q0))
-                yield Curve(panel, "target", [0.0, runs.duration], [target, target], style="dashed")
+                yield Curve(panel, "target", [0.0, runs.duration], [target, target], style="printed")
 
     return Figure(
         name=name,
