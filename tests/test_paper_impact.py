@@ -111,7 +111,7 @@ def test_the_model_is_that_of_the_theory_pages() -> None:
     assert theory.modelled(HERO, 1)[0][5] == pytest.approx(4.48e-4, rel=2e-3)
     red, scatter = theory.modelled(RED, theory.FLOWS)
     assert abs(red[5] - 0.00669) < 4 * scatter[5]
-    ten = theory.in_model("x", RED, TD, 6, theory.FLOWS, least=0.5)
+    ten = theory.in_model("x", RED, TD, 6, theory.FLOWS, "higher", measures.TWICE)
     assert ten.outcome == Outcome.HOLDS
     assert ten.value == pytest.approx(math.log10(red[5] / tail_drop[5]))
     assert (ten.half or 0) > 0

@@ -421,6 +421,7 @@ def test_marks_of_the_right_axis_stand_on_the_bars_of_their_name() -> None:
     assert list(bars[0].at) != list(bars[1].at)
     assert panel.right == loss
     assert all(mark.right and mark.hollow for mark in panel.curves)
+    assert list(sheet.entries) == ["LRED", "PI", "Loss (%)"]
     assert "some points are outside the axes" in sheet.small_print, "90 % is above the right axis, which ends at 40"
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from typing import TypedDict
 
 import numpy as np
@@ -10,7 +9,7 @@ import polars
 from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, Effect, PerSeed, Runs, Tolerance
-from aqmlab_papers.describe.check import Better
+from aqmlab_papers.describe.check import RELATIVE, Better
 
 Array = NDArray[np.float64]
 
@@ -56,19 +55,14 @@ FEWEST = 10
 FAILS, RETURNS = 100, 105
 """The time of the link failure, and of the link's return (s)."""
 
-SAME = Tolerance(3, "% of it", "the paper calls 3 % of the goodput little (Section IV)")
-SIGNIFICANT = Tolerance(5, "% of it", "5 % is the least that the paper calls significantly more loss (Section III-A.2)")
-TENTH = Tolerance(10, "% of it", "a tenth, which shows on a printed curve")
+SAME = Tolerance(3, RELATIVE, "the paper calls 3 % of the goodput little (Section IV)")
+SIGNIFICANT = Tolerance(5, RELATIVE, "5 % is the least that the paper calls significantly more loss (Section III-A.2)")
+CLOSE = Tolerance(10, RELATIVE, 'a tenth, our reading of "close" and "similar"')
 HALF = Tolerance(50, "%", "of flows that are in step most lose in the same round trip")
-TWICE = Tolerance(0.3, "orders of magnitude", "a factor of two, which shows on a logarithmic axis")
-LINE = Tolerance(0.1, "orders of magnitude", "a quarter, a line's width on a logarithmic axis")
-BY_LENGTH = Tolerance(
-    0.3,
-    "orders of magnitude",
-    "a factor of two at more than 5 in a row; at more than 1, where a chance may be above a half, a quarter",
-)
-LENGTHS: Mapping[int, Tolerance] = {2: LINE, 6: BY_LENGTH}
-"""The lengths of loss runs at which disciplines are compared: any at all, and that of Section III-A.4."""
+TWICE = Tolerance(0.3, "orders of magnitude", 'a factor of two, our reading of "dramatic" and "major"')
+MORE_OFTEN = Tolerance(0.04, "orders of magnitude", "a tenth more or less often")
+SIX, TWO = 6, 2
+"""The lengths of loss runs (packets) that are compared: more than 5 as in Section III-A.4, and any more than 1."""
 
 
 class Quantity(TypedDict):
@@ -281,32 +275,26 @@ def in_a_row(
     better: Better,
     tolerance: Tolerance,
     *,
-    n: int = 6,
+    n: int = SIX,
     at: At | None = None,
+    place: str = "",
     owner: str = "bottleneck",
 ) -> list[Check]:
-    """Compare how often ``n`` and more packets in a row are lost with a discipline and with others."""
-    least, most = tolerance.bounds(better)
-    mine, whose = (
-        by_length(runs, one, at, owner),
-        "of all packets" if owner == "bottleneck" else f"of a flow of {owner}",
-    )
+    """Compare how often ``n`` and more packets in a row are lost with a discipline and others, at a named point."""
+    mine = by_length(runs, one, at, owner)
+    whose = "of all packets" if owner == "bottleneck" else f"of a flow of {owner}"
     return [
-        Effect(f"P(> {n - 1} in a row) {whose}, {one} over {other}").of(
-            orders(mine, by_length(runs, other, at, owner), n), least=least, most=most
+        more_often(
+            f"{place}{': ' * bool(place)}P(> {n - 1} in a row) {whose}, {one} over {other}",
+            orders(mine, by_length(runs, other, at, owner), n),
+            better,
+            tolerance,
         )
         for other in others
         if other != one
     ]
 
 
-def of_any_length(
-    runs: Runs, one: str, others: Iterable[str], better: Better, *, at: At | None = None, place: str = ""
-) -> list[Check]:
-    """Compare how often packets are lost in a row, at each of `LENGTHS`, at a named point."""
-    others = list(others)
-    return [
-        replace(check, effect=f"{place}{': ' * bool(place)}{check.effect}")
-        for n, tolerance in LENGTHS.items()
-        for check in in_a_row(runs, one, others, better, tolerance, n=n, at=at)
-    ]
+def more_often(effect: str, found: PerSeed, better: Better, tolerance: Tolerance) -> Check:
+    """Check how two frequencies compare whose `orders` are given."""
+    return Effect(effect).better(found, found * 0.0, better, tolerance)

@@ -2,8 +2,9 @@
 
 import math
 from functools import lru_cache
+from typing import Literal
 
-from aqmlab_papers import Check
+from aqmlab_papers import Check, Tolerance
 from aqmlab_papers.impact.measures import APPROXIMATED, BUFFER, GENTLE, HERO, LONGEST, RED, TD, Array
 from aqmlab_papers.impact.trials import curve
 from aqmlab_papers.theory.drops import POLICIES, batches
@@ -35,24 +36,33 @@ def in_model(
     other: str,
     n: int,
     flows: float,
+    better: Literal["lower", "higher"],
+    tolerance: Tolerance,
     *,
     other_flows: float | None = None,
     load: float = LOAD,
-    least: float = -math.inf,
-    most: float = math.inf,
 ) -> Check:
     """Compare the frequency of loss runs of at least ``n`` packets in the open-loop model.
 
-    The value is log10 of the ratio of P(run >= n), claimed to be within ``least`` and ``most``. Its interval is that of
-    the model's simulation. ``flows`` and ``load`` as in `modelled`; ``other_flows`` are those of the other, if not the
-    same.
+    The value is log10 of the ratio of P(run >= n), which is claimed to be ``lower`` or ``higher``. Its interval is that
+    of the model's simulation. ``flows`` and ``load`` as in `modelled`; ``other_flows`` are those of the other, if not
+    the same.
     """
+    least, most = tolerance.bounds(better)
     pair = ((one, flows), (other, flows if other_flows is None else other_flows))
     (p, error), (q, other_error) = (
         (float(curve[n - 1]) for curve in modelled(label, count, load)) for label, count in pair
     )
     half = NORMAL * math.hypot(error / p, other_error / q) / math.log(10)
-    return Check(effect=effect, value=math.log10(p / q), half=half, unit="orders of magnitude", least=least, most=most)
+    return Check(
+        effect=f"{effect}, open-loop model, load {load}",
+        value=math.log10(p / q),
+        half=half,
+        unit=tolerance.unit,
+        least=least,
+        most=most,
+        counts=tolerance.value,
+    )
 
 
 def bias(label: str, size: int, share: float) -> float:

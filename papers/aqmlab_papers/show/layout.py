@@ -59,12 +59,20 @@ def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping
     categories = _categories(curves)
     bars = list(dict.fromkeys(curve.name for curve in curves if curve.style == "bars"))
     letter = f"({panel.letter})" if panel.letter else ""
+    upright = panel.right[1].label if panel.right else ""
     return model.Panel(
         title=" ".join(part for part in (letter, panel.title) if part),
         x=model.Axis(panel.x.label, panel.x.low, panel.x.high, panel.x.log, categories),
         y=panel.y,
         shapes=[
-            _shape(curve, categories, bars, colours[curve.name], look[curve.name], curve.panel != panel.letter)
+            _shape(
+                curve,
+                categories,
+                bars,
+                colours[curve.name],
+                look[curve.name],
+                upright if curve.panel != panel.letter else "",
+            )
             for curve in curves
         ],
         right=panel.right and panel.right[1],
@@ -80,7 +88,8 @@ def _categories(curves: Sequence[Curve]) -> list[str]:
     return []
 
 
-def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str, right: bool) -> Shape:
+def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str, right: str) -> Shape:
+    """Return a curve's shape; ``right`` is the label of the right axis if it belongs to that."""
     if categories:
         x = np.array([categories.index(x if isinstance(x, str) else f"{x:g}") for x in curve.x], float)
     else:
@@ -109,10 +118,11 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
         steps=curve.style == "steps",
         band=line and len(x) > 1,
         interval=interval,
-        right=right,
+        right=bool(right),
     )
-    # The place of a mark tells whose it is; in the colour of its bar it would not be seen.
-    found = replace(found, colour="#222222", mark="circle", hollow=True, size=6.5) if on_bars else found
+    if on_bars:
+        # The place of a mark tells whose it is; in the colour of its bar it would not be seen. The legend has its axis.
+        found = replace(found, name=right or curve.name, colour="#222222", mark="circle", hollow=True, size=6.5)
     return found.thinned(MOST)
 
 

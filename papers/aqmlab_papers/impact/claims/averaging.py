@@ -8,13 +8,13 @@ from itertools import pairwise
 
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
+from aqmlab_papers.describe.thresholds import DEVIATION, LOSS
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.claims.loss_runs import BURSTY
 
 NOT_ONE = Tolerance(1, "packets", "not any packet")
 BIN = Tolerance(0.05, "s", "a bin of the series")
 FINE_BIN = Tolerance(0.02, "s", "a bin of the series")
-POINT = Tolerance(0.25, "points", "a fortieth of the printed axis of UDP's loss in Fig. 5, a line's width")
 
 
 def weights(averaging: Runs) -> list[float]:
@@ -23,9 +23,8 @@ def weights(averaging: Runs) -> list[float]:
 
 
 def udp_loss(averaging: Runs) -> dict[float, PerSeed]:
-    """Return UDP's loss (points) at the weights of Fig. 7."""
-    each = {w: averaging.per_seed(**m.UDP_LOSS, label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)}
-    return {w: loss.called("", "points") for w, loss in each.items()}
+    """Return UDP's loss at the weights of Fig. 7."""
+    return {w: averaging.per_seed(**m.UDP_LOSS, label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)}
 
 
 def loads(runs: Runs) -> dict[str, At]:
@@ -58,8 +57,8 @@ def fifth_costs(fifth: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "60 % and a fifth of it are 72 %: the queue stays short, its average below min_th, and the average forgives "
-        "what bursts there are. Beside: what each loses, where the carrier wants no loss.",
+        "60 % and a fifth more are 72 %: the queue stays short and its average below min_th, so that RED drops nothing "
+        "even in bursts. Beside: what each loses, where the carrier wants no loss.",
         beside,
     )
 
@@ -94,8 +93,8 @@ def average_late(double: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for name, at in loads(double).items()
         ],
-        "RED's average takes 500 arrivals, 0.4 s of a full link and more here, to follow by two thirds. If it does not "
-        "get so far the time is that to the link's return, and none if the queue does not either.",
+        "RED's average follows a step of the queue by two thirds in 500 arrivals, which take 0.4 s on a full link and "
+        "longer here. Where the average does not reach the threshold, the time is that until the link's return.",
     )
 
 
@@ -109,8 +108,8 @@ def reacts_faster(double: Runs, *, tolerance: Tolerance) -> Judgement:
             for other in (m.RED, m.APPROXIMATED, m.GENTLE)
             for check in _first(double, m.HERO, other, "lower", tolerance)
         ],
-        "GRED-I looks at the queue itself, and its line is steeper than RED's. What makes a reaction better is not "
-        "stated: beside is whether fewer packets are lost in the failure, as carriers want.",
+        "GRED-I looks at the queue itself, and its drop probability rises faster with it than RED's. The paper does "
+        "not say what makes a reaction better; beside is whether fewer packets are lost, as carriers want.",
         _lose_more(double, [m.RED, m.APPROXIMATED, m.GENTLE], [m.HERO], NOT_ONE),
     )
 
@@ -148,8 +147,8 @@ def only_tail_drop_copes(fifth: Runs, double: Runs, *, tolerance: Tolerance) -> 
     ]
     return Judgement(
         none + more,
-        "For a few seconds the buffer can store what comes in excess, and tail drop uses all of it. Of twice the load "
-        "the others drop on the way there, as they must to keep the queue short; a fifth more hardly makes a queue. "
+        "For a few seconds the buffer can store what comes in excess, and tail drop uses all of it. At twice the load "
+        "the others drop packets before it is full, to keep the queue short; a fifth more load hardly makes a queue. "
         "Beside: what is lost before the load doubles.",
         [
             Effect(f"{name}: packets lost in 50 s before, {label}").of(
@@ -176,8 +175,8 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks,
-        "RED's average takes some tenths of a second to come down to min_th, and drops until then, if the peak brought "
-        "it there; GRED-I drops nothing below min_th.",
+        "If the peak has brought RED's average above min_th, it takes some tenths of a second to come down again, and "
+        "RED drops until then; GRED-I drops nothing while the queue is below min_th.",
         beside,
     )
 
@@ -188,7 +187,7 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-B",
     "short",
 )
-@tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %")
+@tolerance(replace(DEVIATION, reason=f"{DEVIATION.reason}; of goodput 3 %, which the paper calls little"))
 def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     """With w = 1 RED is like tail drop."""
     return Judgement(
@@ -202,8 +201,8 @@ def like_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for check in m.versus(short, {"": None}, quantity, m.AVERAGE_GONE, [m.SHORT], "equal", same)
         ],
-        f"With {short.per_seed(**m.LOSS, label=m.AVERAGE_GONE)} to lose the queue stands at the edge, which without an "
-        "average is the end of a buffer.",
+        f"The sources must lose {short.per_seed(**m.LOSS, label=m.AVERAGE_GONE)}, more than RED drops below max_th, so "
+        "that the queue stays at max_th. Without an average RED drops all there, like a full buffer.",
     )
 
 
@@ -225,8 +224,8 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
                 small, next_one, "higher", tolerance
             )
         ],
-        f"An average over 10,000 packets lets the queue swing from empty to full. {next_one:.0f} packets overflow with "
-        "0.001, the smallest that the paper shows.",
+        "An average over 10,000 packets is so late that the queue swings from empty to full. With 0.001, the smallest "
+        f"weight of Fig. 7, {next_one:.0f} packets overflow.",
     )
 
 
@@ -235,43 +234,45 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 def goodput_whatever_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """TCP's goodput hardly depends on RED's averaging weight."""
     each = [averaging.per_seed(**m.tcp_goodput(averaging), label=m.RED, at={"aqm.w_q": w}) for w in weights(averaging)]
-    span = Effect("largest over smallest TCP goodput").better(
-        PerSeed.most(each), PerSeed.least(each), "equal", tolerance
+    span = Effect("excess of the largest TCP goodput over the smallest").better(
+        PerSeed.most(each), PerSeed.least(each), "not higher", tolerance
     )
-    return Judgement([span], "The queue is never empty for long, whatever the weight, and the link full.")
+    return Judgement([span], "Whatever the weight, the queue is never empty for long, so that the link is always busy.")
 
 
 @claim("the UDP loss probability is decreasing when [w] is getting larger", "Section III-B, Fig. 7", "fig7")
-@tolerance(POINT)
+@tolerance(LOSS)
 def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses the less the larger RED's averaging weight."""
     loss = udp_loss(averaging)
     checks = [
-        Effect(f"UDP loss, w = {two:g} minus w = {one:g}").better(loss[two], loss[one], "lower", tolerance)
+        Effect(f"UDP loss, w = {two:g} over w = {one:g}").better(loss[two], loss[one], "lower", tolerance)
         for one, two in pairwise(loss)
     ]
     return Judgement(
         checks,
-        "The less RED averages, the more it is a buffer that ends at max_th, which spares packets that come singly. "
-        "From 0.001 to 0.01 it averages over many round trips or a few, and chance decides in both.",
+        "The less RED averages, the more it is like a buffer that ends at max_th, and a full buffer spares packets "
+        "that come one at a time. With 0.001 and with 0.01 RED averages over several round trips and drops at random.",
     )
 
 
 @claim(
     "The best UDP performance is realized when the instantaneous queue size is used", "Section III-B, Fig. 7", "fig7"
 )
-@tolerance(POINT)
+@tolerance(LOSS)
 def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP fares best if the queue is not averaged."""
     loss = udp_loss(averaging)
     checks = [
-        Effect(f"UDP loss, w = 1 minus w = {w:g}").better(loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
+        Effect(f"UDP loss, w = 1 over w = {w:g}").better(loss[1.0], loss[w], "lower", tolerance) for w in loss if w < 1
     ]
-    return Judgement(checks, "Because a full buffer spares packets that come singly.")
+    return Judgement(
+        checks, "Without an average RED is like a full buffer, which spares packets that come one at a time."
+    )
 
 
 @claim("Averaging helps to avoid the bias against bursty flows", "Section V", "bursts")
-@tolerance(m.TENTH)
+@tolerance(LOSS)
 def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging avoids a bias against bursts."""
     bias = {
@@ -282,7 +283,8 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
     return Judgement(
         [Effect(effect).better(bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance)],
-        f"An average does not see the burst that it drops from. Bursty over smooth: {each}.",
+        "A burst hardly moves the average, so that its packets are dropped no more often than others. Loss of bursty "
+        f"over that of smooth UDP: {each}.",
     )
 
 
@@ -298,8 +300,8 @@ def average_lags(queue: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for label in averaged
         ],
-        "The average smooths the queue and comes after it. Beside is the lag at which both agree best, where round "
-        "trips are 0.12 to 0.22 s and the queue.",
+        "The average smooths the queue and lags behind it. Beside is the lag at which both agree best; round trips are "
+        "0.12 to 0.22 s and the queueing delay.",
         [
             Effect(f"lag of the average, {label}").of(queue.from_series(label, m.lag, unit="s"), least=FINE_BIN.value)
             for label in averaged

@@ -1,6 +1,7 @@
 """Claims of the introduction and the conclusion on complexity, fairness and isolation; then ours."""
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers.describe.thresholds import DELAY, DEVIATION
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.run.complexity import complexity
 
@@ -28,7 +29,7 @@ def easier() -> Judgement:
     "Section VI",
     "links",
 )
-@tolerance(0.05, "", "a twentieth of Jain's index")
+@tolerance(0.05, "", "a twentieth of Jain's index, which is a share")
 def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     """No discipline of one queue makes a fair network."""
     fair = links.per_seed(**JAIN, label=FAIR_QUEUES)
@@ -40,8 +41,8 @@ def no_fairness(links: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "TCP divides the link by the round trip, and a discipline that drops without regard to flows leaves it at "
-        f"that: {m.mean_of(links, JAIN, (*m.PAPERS, FAIR_QUEUES))}.",
+        "TCP gives more to flows with short round trips, and a discipline that drops without regard to flows leaves it "
+        f"at that. Jain's index is {m.mean_of(links, JAIN, (*m.PAPERS, FAIR_QUEUES))}.",
     )
 
 
@@ -56,8 +57,8 @@ def no_isolation(isolation: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [shares(label) for label in m.PAPERS],
-        "All flows lose in much the same proportion, and the one that does not answer keeps its rate. Beside are "
-        "disciplines that look at flows.",
+        "All flows lose about the same part of their packets, and the one that does not slow down keeps its rate. "
+        "Beside are disciplines that tell flows apart.",
         [shares(label) for label in isolation.labels if label not in m.PAPERS],
     )
 
@@ -71,7 +72,7 @@ def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
     def compared(label: str) -> Check:
         fast, slow = (m.by_length(split, label, {"traffic.udp.count": number}) for number in (numbers[0], numbers[-1]))
         effect = f"P(> 5 in a row), {label}: one of {numbers[0]:g} flows over one of {numbers[-1]:g}"
-        return Effect(effect).of(m.orders(fast, slow, 6), least=tolerance.value)
+        return m.more_often(effect, m.orders(fast, slow, m.SIX), "higher", tolerance)
 
     return Judgement(
         [compared(m.RED)],
@@ -82,7 +83,7 @@ def runs_by_rate(split: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours("Beyond Section V, which leaves it to later work", "line")
-@tolerance(m.TENTH)
+@tolerance(DELAY)
 def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I's line moves its delay, and neither TCP's goodput nor UDP's loss."""
     places = [
@@ -96,14 +97,14 @@ def line_moves_delay(line: Runs, *, tolerance: Tolerance) -> Judgement:
         return PerSeed.most(found), PerSeed.least(found)
 
     checks = [
-        Effect(f"{one['name']}, largest over smallest").better(*span(one), "equal", bound)
-        for one, bound in ((m.tcp_goodput(line), m.SAME), (m.UDP_LOSS, tolerance))
+        Effect(f"{one['name']}, largest over smallest").better(*span(one), "not higher", bound)
+        for one, bound in ((m.tcp_goodput(line), m.SAME), (m.UDP_LOSS, m.SIGNIFICANT))
     ]
     delays = Effect(f"{m.DELAY['name']}, largest over smallest").better(*span(m.DELAY), "higher", tolerance)
-    swings = Effect(f"{m.SWING['name']}, largest over smallest").better(*span(m.SWING), "higher", tolerance)
+    swings = Effect(f"{m.SWING['name']}, largest over smallest").better(*span(m.SWING), "higher", DEVIATION)
     return Judgement(
         [delays, *checks],
-        "The queue stands where the line gives the loss that TCP needs, which goes by the round trip and so by the "
-        "queue itself. Beside: the line moves the swing too.",
+        "The queue stays where the line drops as much as TCP needs, which itself depends on the round trip and so on "
+        "the queue. Beside: the line also moves the swing.",
         [swings],
     )

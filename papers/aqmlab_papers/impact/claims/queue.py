@@ -3,6 +3,7 @@
 import polars
 
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers.describe.thresholds import DELAY, DEVIATION
 from aqmlab_papers.impact import measures as m
 
 JITTER: m.Quantity = {"metric": "classes.udp.jitter", "unit": "ms", "name": "jitter of UDP"}
@@ -17,14 +18,15 @@ STAYS = 95
     "Section II-A, as a claim of RED's designers",
     "metrics equal",
 )
-@tolerance(m.SIGNIFICANT)
+@tolerance(DEVIATION)
 def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED spreads its drops out and so helps to break synchronisation."""
     return Judgement(
         m.versus(simulation, m.GREEDY, m.HIT, m.RED, [m.TD], "lower", tolerance)
         + m.versus(equal, {"round trips of 165 to 175 ms": None}, m.HIT, m.RED, [m.TD], "lower", tolerance),
         "A full buffer drops several packets of one flow's burst and none of many others; drops that are spread out "
-        "hit more flows in the same time.",
+        "hit more flows in the same time. Nor is there much to break: a loss event of 0.3 s hits "
+        f"{m.mean_of(simulation, m.HIT, (m.TD, m.RED), m.GREEDY['Exp7'])} of 200 flows.",
     )
 
 
@@ -33,7 +35,7 @@ def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tole
     "Section II-C",
     "equal",
 )
-@tolerance(m.SIGNIFICANT)
+@tolerance(DEVIATION)
 def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
     """Round trips that differ too little synchronise flows in simulation."""
     pairs = {
@@ -48,8 +50,8 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
     ]
     return Judgement(
         checks,
-        "Round trips alike help a queue that swings already to swing in step. Standard deviations with them: "
-        f"{m.mean_of(equal, m.SWING, equal.labels)}.",
+        "Where the queue swings far already, flows with equal round trips answer at the same time. With them the "
+        f"queue's standard deviations are {m.mean_of(equal, m.SWING, equal.labels)}.",
     )
 
 
@@ -58,7 +60,7 @@ def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) ->
     "Section III-A.3, Fig. 6 left",
     "fig6",
 )
-@tolerance(m.TENTH)
+@tolerance(m.CLOSE)
 def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     """Tail drop's buffer fills quickly and stays close to full."""
     near = m.BUFFER * tolerance.around(1)[0]
@@ -78,8 +80,8 @@ def tail_drop_full(queue: Runs, *, tolerance: Tolerance) -> Judgement:
                 queue.from_series(m.TD, remains, unit="%"), least=STAYS
             ),
         ],
-        "200 greedy flows fill such a buffer: what one takes back others use at once. Quickly is within the "
-        f"{WINDOW} s that the figure shows, and it remains full if it is for {STAYS} % of the time.",
+        "200 greedy flows keep a buffer full: the room that one flow leaves is taken by others at once. We read "
+        f'"quickly" as within the {WINDOW} s that the figure shows and "remains" as {STAYS} % of the time.',
         [Effect("mean queue over the buffer").of(m.queue_over(queue, m.BUFFER, m.TD), least=tolerance.around(1)[0])],
     )
 
@@ -114,8 +116,7 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         [Effect("times that RED's average rises to max_th").of(rises, least=tolerance.value)],
-        f"It rises there {rises:.0f} times a minute, and touches it in {above:.2g} % of the bins of 20 ms: a few dozen "
-        "drops in a row are enough to turn it.",
+        f"It rises to max_th {rises:.0f} times a minute and is there in {above:.2g} % of the intervals of 20 ms.",
     )
 
 
@@ -124,7 +125,7 @@ def red_cycle(queue: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3, Fig. 6 left; of any high load in III-A.4",
     "fig6 metrics",
 )
-@tolerance(m.TENTH)
+@tolerance(m.CLOSE)
 def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED's average queue stays close to max_th."""
     threshold = m.exactly(simulation, m.RED, "max_th")
@@ -136,36 +137,39 @@ def red_at_max_th(queue: Runs, simulation: Runs, *, tolerance: Tolerance) -> Jud
 
     return Judgement(
         [
+            Effect(f"{name}: mean queue of RED over max_th").of(
+                m.queue_over(simulation, threshold, m.RED, at), least=least, most=most
+            )
+            for name, at in m.GREEDY.items()
+        ],
+        "The sources must lose more than RED's line drops below max_th, which with ns-2's spacing is 7 %, so that the "
+        'average is pushed up to max_th, around which it oscillates, as Section III-C says. Beside: whether it "stays" '
+        f"for {STAYS} % of the time.",
+        [
             Effect("time in which RED's average is within a tenth of max_th").of(
                 queue.from_series(m.RED, near, unit="%"), least=STAYS
-            ),
-            *(
-                Effect(f"{name}: mean queue of RED over max_th").of(
-                    m.queue_over(simulation, threshold, m.RED, at), least=least, most=most
-                )
-                for name, at in m.GREEDY.items()
-            ),
+            )
         ],
-        "The sources must lose more than the line gives below max_th, which with ns-2's spacing is 7 %; so the average "
-        "is pushed against the edge. The spacing of 1993 gives 18 %. It stays there if it is for "
-        f"{STAYS} % of the time, as tail drop's buffer stays full.",
     )
 
 
 @claim(
     "the RED router behaves essentially like a Tail Drop router with buffer size [max_th]", "Section III-A.3", "short"
 )
-@tolerance(10, "% of it", "a tenth, which shows on a printed curve; of goodput 3 %, of loss 5 %")
+@tolerance(DELAY)
 def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
-    """RED behaves like tail drop with a buffer of max_th packets."""
+    """RED's queue behaves like that of tail drop with a buffer of max_th packets."""
+    beside = ((m.tcp_goodput(short), m.SAME), (m.UDP_LOSS, m.SIGNIFICANT))
     return Judgement(
+        m.versus(short, {"": None}, m.DELAY, m.RED, [m.SHORT], "equal", tolerance),
+        "The section is on the queue, and excepts its variation in the next sentence. Both keep the queue near max_th. "
+        "Beside are TCP's goodput and UDP's loss: a full buffer spares packets that come one at a time, and RED does "
+        "not.",
         [
             check
-            for quantity, same in ((m.tcp_goodput(short), m.SAME), (m.DELAY, tolerance), (m.UDP_LOSS, m.SIGNIFICANT))
+            for quantity, same in beside
             for check in m.versus(short, {"": None}, quantity, m.RED, [m.SHORT], "equal", same)
         ],
-        "Goodput and delay are those of a full link and of the same queue. A full buffer spares packets that come "
-        "singly, which RED does not.",
     )
 
 
@@ -174,12 +178,12 @@ def red_as_short_tail_drop(short: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3, Fig. 6 left; III-C",
     "fig6 metrics",
 )
-@tolerance(m.TENTH)
+@tolerance(DEVIATION)
 def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """The queue varies more with RED than with tail drop."""
     return Judgement(
         m.versus(simulation, m.GREEDY, m.SWING, m.RED, [m.TD], "higher", tolerance),
-        "A full buffer cuts off what tail drop's queue could vary; RED's has room on both sides.",
+        "A full buffer leaves tail drop's queue no room above; RED's has room on both sides.",
     )
 
 
@@ -189,7 +193,7 @@ def red_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section III-A.3",
     "short corners",
 )
-@tolerance(m.TENTH)
+@tolerance(DEVIATION)
 def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """Edge and averaging together make the queue oscillate."""
     simulated, independent = (
@@ -198,7 +202,8 @@ def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Jud
     )
     return Judgement(
         simulated,
-        "The average makes the queue swing, by its lag; the edge bounds the swing from above, which a slope does not.",
+        "The average lags behind the queue, which makes it swing. The edge keeps the swing from going further up; with "
+        "a slope in its place the queue swings more.",
         independent,
     )
 
@@ -208,10 +213,10 @@ def edge_and_average(short: Runs, corners: Runs, *, tolerance: Tolerance) -> Jud
     "Section III-C; II-A",
     "metrics",
 )
-@tolerance(m.TENTH)
+@tolerance(DEVIATION)
 def red_jitters(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """RED adds jitter to the data path."""
     return Judgement(
         m.versus(simulation, m.GREEDY, JITTER, m.RED, [m.TD], "higher", tolerance),
-        "A UDP flow's packets are 80 ms apart, in which RED's queue moves and a full one cannot.",
+        "A UDP flow's packets are 80 ms apart. In that time RED's queue moves, while a full buffer stays full.",
     )

@@ -190,7 +190,7 @@ def buffer(buffer: Runs) -> Iterator[Curve]:
         Panel("left", "Delay", Axis("min_th (packets)", 0, 60), Axis("Mean delay (ms)", 0, 80)),
         Panel("right", "UDP loss", Axis("min_th (packets)", 0, 60), Axis(UDP, 0, 20)),
     ],
-    caption="The probability rises from 0 at min_th to 1 at 100, 150 or 200 packets.",
+    caption="The probability p rises from 0 at min_th, which is 1, 30 or 60 packets, to 1 at 100, 150 or 200 packets.",
     beyond=True,
 )
 def line(line: Runs) -> Iterator[Curve]:
@@ -202,7 +202,7 @@ def line(line: Runs) -> Iterator[Curve]:
                 line.per_seed(**quantity, label=m.HERO, at={"aqm.min_th": low, "aqm.max_th": top}).summary
                 for low in lows
             ]
-            yield mean_curve(panel, f"1 at {top:g} packets", lows, found)
+            yield mean_curve(panel, f"p = 1 at {top:g} packets", lows, found)
 
 
 @table(
