@@ -59,7 +59,7 @@ SAME = Tolerance(3, RELATIVE, "the paper calls 3 % of the goodput little (Sectio
 SIGNIFICANT = Tolerance(5, RELATIVE, "5 % is the least that the paper calls significantly more loss (Section III-A.2)")
 CLOSE = Tolerance(10, RELATIVE, 'a tenth, our reading of "close" and "similar"')
 HALF = Tolerance(50, "%", "of flows that are in step most lose in the same round trip")
-TWICE = Tolerance(0.3, "orders of magnitude", 'a factor of two, our reading of "dramatic" and "major"')
+TWICE = Tolerance(0.3, "orders of magnitude", "a factor of two: less is neither dramatic nor major")
 MORE_OFTEN = Tolerance(0.04, "orders of magnitude", "a tenth more or less often")
 SIX, TWO = 6, 2
 """The lengths of loss runs (packets) that are compared: more than 5 as in Section III-A.4, and any more than 1."""

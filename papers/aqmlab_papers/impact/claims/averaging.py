@@ -252,7 +252,7 @@ def udp_loss_falls_with_w(averaging: Runs, *, tolerance: Tolerance) -> Judgement
     return Judgement(
         checks,
         "The less RED averages, the more it is like a buffer that ends at max_th, and a full buffer spares packets "
-        "that come one at a time. With 0.001 and with 0.01 RED averages over several round trips and drops at random.",
+        "that come one at a time. With 0.001 and with 0.01 a burst hardly moves the average, and RED drops at random.",
     )
 
 

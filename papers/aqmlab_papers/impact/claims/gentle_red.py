@@ -59,8 +59,8 @@ def gred_oscillates(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
             for label in m.GREDS
             for check in m.versus(simulation, at, m.SWING, label, [m.TD, m.RED], "higher", tolerance)
         ],
-        "An average over 500 packets lags behind the queue by about a round trip, and a control whose signal is late "
-        "overshoots. RED's lags as much, but its edge cuts the swing off.",
+        "GRED's average lags behind the queue by about a round trip (see average-lags), and a control whose signal is "
+        "late overshoots. RED's edge cuts the swing off.",
     )
 
 

@@ -49,7 +49,7 @@ def thousands(flows: Runs) -> Judgement:
     shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
     return Judgement(
         checks,
-        f"Each flow needs a drop every second or so to slow down: {shares} drops a flow and second here. With "
+        f"Each flow needs a drop every few seconds to slow down: {shares} drops a flow and second here. With "
         "thousands of flows these are more packets than max_p allows.",
     )
 
@@ -276,8 +276,8 @@ def tcp_loses_as_much(mixed: Runs, simulation: Runs | None = None, *, tolerance:
     """TCP loses about as much with RED as with tail drop."""
     return Judgement(
         m.versus(mixed, m.MIXED, m.tcp_loss(mixed), m.RED, [m.TD], "equal", tolerance),
-        "At these losses TCP mostly waits for time-outs, to which the length of the queue adds little. Greedy flows "
-        "(beside) lose more with RED, whose shorter queue makes round trips shorter.",
+        "RED's shorter queue makes round trips shorter, so that TCP must lose more to take no more than the link has: "
+        f"mean delays are {m.mean_of(mixed, m.DELAY, (m.RED, m.TD))}. Beside: greedy flows.",
         m.versus(simulation, m.SIMULATED, m.tcp_loss(simulation), m.RED, [m.TD], "equal", tolerance)
         if simulation
         else [],
