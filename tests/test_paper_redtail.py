@@ -9,6 +9,7 @@ import numpy as np
 import polars
 import pytest
 
+import aqmlab
 from aqmlab.runs.store import Store
 from aqmlab.runs.table import RunTable
 from aqmlab.scenario import Scenario
@@ -25,6 +26,7 @@ from aqmlab_papers.redtail.measures import (
     TABLE_3,
     TABLE_4,
     N,
+    averaged,
     printed,
     share_in,
     spread_of,
@@ -195,12 +197,23 @@ def test_what_the_past_foresees_is_the_square_of_the_correlation() -> None:
     assert foreseen(followed) == pytest.approx(25, abs=2)
 
 
-def test_the_time_in_a_band_is_of_means_over_the_given_time() -> None:
+def test_the_time_in_a_band_is_that_after_a_start() -> None:
     t = np.arange(0, 40, 0.5)
-    frame = polars.DataFrame({"t": t, "p": np.where(t % 10 < 5, 0.0, 0.02)})
+    frame = polars.DataFrame({"t": t, "p": np.where(t < 15, 0.0, 0.02)})
     assert share_in("p", (0.005, 0.015), 0.0)(frame) == 0
-    assert share_in("p", (0.005, 0.015), 0.0, over=10)(frame) == 100
-    assert share_in("p", (0.015, 0.025), 20.0)(frame) == 50
+    assert share_in("p", (0.015, 0.025), 10.0)(frame) == pytest.approx(100 * 25 / 30)
+
+
+@pytest.mark.parametrize("weight", [0.002, 0.0001])
+def test_the_average_of_p_is_the_engine_s_for_thresholds_that_have_the_link_alone(weight: float) -> None:
+    scenario = Scenario.load("redtail/dynamic").with_({"duration": "110 s", "aqm.w_p": weight})
+    frame = aqmlab.run(scenario.with_({"record.series": True})).series
+    frame = frame.rename(lambda name: name.removeprefix("bottleneck."))
+    ends = averaged(frame, "arrivals", weight)["average"].to_numpy()
+    own = frame["mean_p.mean"].to_numpy()
+    assert own.max() > 0.005
+    means = (ends[:-1] + ends[1:]) / 2
+    assert np.abs(means - own[1:]).mean() < 0.01 * own.std()
 
 
 def test_what_adaptive_red_does_is_read_from_the_period_alone() -> None:

@@ -80,6 +80,21 @@ def test_the_buffer_is_full_at_certainty_by_what_an_arrival_finds() -> None:
     assert red.full_at_certainty(frame) is None
 
 
+def test_drops_of_two_kinds_are_compared_at_the_same_average() -> None:
+    frame = series(
+        **{
+            "avg.mean": [30.0, 30.1, 50.0, 50.1],
+            "ftp.arrivals": [100.0, 100.0, 10.0, 10.0],
+            "ftp.drops": [2.0, 2.0, 1.0, 1.0],
+            "udp.arrivals": [10.0, 10.0, 100.0, 100.0],
+            "udp.drops": [0.2, 0.2, 10.0, 10.0],
+        }
+    )
+    assert red.at_equal_average(frame) == pytest.approx(1)
+    twice = frame.with_columns(polars.col("ftp.drops") * 2)
+    assert red.at_equal_average(twice) == pytest.approx(2)
+
+
 def test_what_jobs_foresees_and_averts_is_counted_by_what_comes_within_a_tenth_of_a_second() -> None:
     projected = [0.0] * 200
     drops = [0.0] * 200

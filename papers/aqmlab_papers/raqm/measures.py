@@ -32,7 +32,7 @@ CASES = ("case1", "case2", "case3")
 # Disciplines other than those of the paper, by their labels.
 TAIL = "tail drop"
 UNSHED, ACCEPTED = "r without early drops", "r of accepted packets"
-FED, BOTH, STILL = "applied p fed back", "fed back, r without early drops", "the same, alpha = 0"
+FED, BOTH, STILL = "applied p fed back", "fed back, r without early drops", "fed back, r without early drops, alpha = 0"
 MARKS = "marks instead of drops"
 
 LINKS = ("first", "second", "third")
@@ -190,24 +190,28 @@ def spread_of_p(frame: polars.DataFrame) -> float:
 
 def at_equal_queue(
     runs: Runs, subject: str, other: str, metric: str, further: Runs | None = None, reach: float = BAND / 2
-) -> PerSeed:
+) -> tuple[PerSeed, PerSeed]:
     """Compare a discipline with another at the same mean queue.
 
-    Return for each seed the metric minus the other's, averaged over the subject's points. The other's is interpolated
+    Return for each seed the metric and the other's, averaged over the subject's points. The other's is interpolated
     between its queues, those of ``further`` runs included; None where it never has such a queue. Up to ``reach``
     packets beyond its shortest and longest queues its nearest run is used. Seeds that are not in all runs are left out.
     """
     theirs = [one.of(other).select("seed", "queue_mean", metric) for one in (runs, further) if one]
     seeds = set.intersection(*(set(one["seed"]) for one in theirs))
     mine = runs.of(subject).filter(polars.col("seed").is_in(list(seeds))).sort("seed")
+    own: dict[int, float | None] = {}
     found: dict[int, float | None] = {}
     for (seed,), rows in mine.group_by("seed", maintain_order=True):
         known = polars.concat(theirs).filter(polars.col("seed") == seed).sort("queue_mean")
         queue = known["queue_mean"].to_numpy()
         inside = rows.filter(polars.col("queue_mean").is_between(queue[0] - reach, queue[-1] + reach))
-        differences = inside[metric].to_numpy() - np.interp(inside["queue_mean"].to_numpy(), queue, known[metric])
-        found[int(str(seed))] = float(differences.mean()) if differences.size else None
-    return PerSeed.of(found)
+        values = np.interp(inside["queue_mean"].to_numpy(), queue, known[metric])
+        one = int(str(seed))
+        own[one], found[one] = (
+            float(both.mean()) if both.size else None for both in (inside[metric].to_numpy(), values)
+        )
+    return PerSeed.of(own), PerSeed.of(found)
 
 
 def slope(runs: Runs, label: str) -> PerSeed:

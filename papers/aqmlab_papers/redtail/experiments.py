@@ -63,6 +63,14 @@ EXPERIMENTS = (
         "dynamic-web", "The same with thresholds that move in RED+Tail's long queue", {**RED_TAIL, **MOVING_THRESHOLDS}
     ),
     Web(
+        "weights-web",
+        "Moving thresholds in RED+Tail over the weight of the averaged drop probability",
+        MOVING_THRESHOLDS,
+        vary={m.LONG_WEIGHT: m.WEIGHTS[:-1]},
+        quick={m.LONG_WEIGHT: m.WEIGHTS[:1]},
+        series=True,
+    ),
+    Web(
         "silence",
         "RED+Tail over T, after whose silence a connection is new",
         RED_TAIL,
@@ -162,6 +170,15 @@ EXPERIMENTS = (
         {m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         scenario="redtail/dynamic",
         settings=TCP,
+        series=True,
+    ),
+    Alone(
+        "weights",
+        "The same over the weight of the averaged drop probability",
+        {m.DYNAMIC: {}},
+        scenario="redtail/dynamic",
+        vary={m.OWN_WEIGHT: m.WEIGHTS},
+        quick={m.OWN_WEIGHT: [m.WEIGHTS[0], m.WEIGHTS[-1]]},
         series=True,
     ),
     Alone(

@@ -7,7 +7,8 @@ import polars
 from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, Effect, PerSeed, Printed, Runs, Tolerance
-from aqmlab_papers.describe.check import Better
+from aqmlab_papers.describe import thresholds
+from aqmlab_papers.describe.check import RELATIVE, Better
 
 HERO, ARED, TAIL = "RED+Tail", "Adaptive RED", "DropTail"
 DYNAMIC, FIXED = "Dynamic thresholds", "Fixed thresholds"
@@ -36,6 +37,8 @@ BAND = (20.0, 80.0)
 """The thresholds of Table II (packets of 1000 bytes)."""
 ALONE_BAND, BESIDE_BAND = (0.01, 0.02), (0.005, 0.01)
 """P_L and P_U of moving thresholds, alone and in RED+Tail."""
+OWN_WEIGHT, LONG_WEIGHT, WEIGHTS = "aqm.w_p", "aqm.long.w_p", [0.0001, 0.0005, 0.002]
+"""The weight of an arrival in the average drop probability, alone and in RED+Tail; the last value is as shipped."""
 N, T, C1_MAX = "aqm.n", "aqm.t", "aqm.c1_max"
 CHOSEN = {N: 256, C1_MAX: 0.5}
 """As calibrated: after how many packets a pair is long, and the largest share of the short queue."""
@@ -85,26 +88,29 @@ def spread_over(column: str, start: float, end: float = float("inf")) -> Reading
     return lambda frame: float(between(frame, start, end)[column].std())  # type: ignore[arg-type]
 
 
-def share_in(
-    column: str, band: tuple[float, float], start: float, end: float = float("inf"), over: float = 0.0
-) -> Reading:
-    """Create a reading of the share of time (%) that a column, averaged ``over`` some seconds, is in a band."""
-
-    def reading(frame: polars.DataFrame) -> float:
-        found = between(frame, start, end)
-        if over:
-            found = found.group_by((polars.col("t") / over).floor()).agg(polars.col(column).mean())
-        return 100 * float(found[column].is_between(*band).mean())  # type: ignore[arg-type]
-
-    return reading
+def share_in(column: str, band: tuple[float, float], start: float, end: float = float("inf")) -> Reading:
+    """Create a reading of the share of time (%) that a column is in a band."""
+    return lambda frame: 100 * float(between(frame, start, end)[column].is_between(*band).mean())  # type: ignore[arg-type]
 
 
-Q, Q2, P = "queue.mean", "lane.long.queue.mean", "p.mean"
-"""Columns of the series: the queue, RED+Tail's long one, and the drop probability."""
+def averaged(frame: polars.DataFrame, arrivals: str, weight: float = WEIGHTS[-1]) -> polars.DataFrame:
+    """Add section V's average P, with a weight for each arrival, as a column ``average``: RED+Tail records p alone."""
+    found, mean = [], 0.0
+    for p, count in frame.select(polars.col(P).fill_null(0.0), arrivals).iter_rows():
+        mean += (1 - (1 - weight) ** count) * (p - mean)
+        found.append(mean)
+    return frame.with_columns(average=polars.Series(found))
+
+
+Q, Q2, ARRIVALS2, P = "queue.mean", "lane.long.queue.mean", "lane.long.arrivals", "p.mean"
+"""Columns of the series: the queue, RED+Tail's long one, the arrivals in that, and the drop probability."""
 ONE_RUN = Tolerance(
     25, "% of it", "one run of unknown length: most of our own numbers vary by 5 to 12 % from seed to seed"
 )
-TENTH = Tolerance(10, "% of it", "the least printed difference that the text speaks of is 12 %")
+BOTH = Tolerance(thresholds.LOSS.value, RELATIVE, f"of a loss; {thresholds.DELAY.value:g} % of a delay")
+"""Of claims on loss and on delay."""
+COUNTS: Mapping[str, Tolerance] = {LOSS: thresholds.LOSS, DELAY: thresholds.DELAY}
+"""The difference that counts in a metric."""
 
 
 def swing(runs: Runs, column: str, label: str, period: tuple[float, float]) -> PerSeed:

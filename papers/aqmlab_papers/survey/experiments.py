@@ -226,6 +226,13 @@ EXPERIMENTS = [
         series=True,
     ),
     Core(
+        "no-ecn",
+        "RED in steps of 2 ms without ECN, where every signal is a drop",
+        {"RED": SIX["RED"]},
+        settings={"traffic.ftp.tcp.ecn": False, "record.step": "2 ms"},
+        series=True,
+    ),
+    Core(
         "shares",
         "Connections with windows of 2, 4 and any number of packets",
         {"RED": SIX["RED"]},

@@ -7,6 +7,7 @@ import polars
 from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, Effect, Evidence, PerSeed, Runs, Tolerance
+from aqmlab_papers.describe import thresholds
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -51,9 +52,8 @@ def _bytes() -> polars.Expr:
 READINGS: dict[str, str | polars.Expr] = {"TCP packets": LOST, "all packets": "loss_ratio", "bytes": _bytes()}
 """Readings of the loss rate, by the packets or bytes that it counts."""
 
-LINE_A = Tolerance(1.2, "%", "the width of a line in Fig. 2a, a hundredth of its axis")
-LINE_B = Tolerance(0.8, "ms", "the width of a line in Fig. 2b, a hundredth of its axis")
-LINE_C = Tolerance(0.6, "%", "the width of a line in Fig. 2c, a hundredth of its axis")
+NO_LOSS = Tolerance(thresholds.LOSS.value / 100 * LOSS, "%", "no loss: below 1 % of the 12 % without AQM")
+IDLE = Tolerance(thresholds.GOODPUT.value, "%", "of the link: goodputs scatter by less between seeds")
 FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: it tells no fifth apart")
 
 

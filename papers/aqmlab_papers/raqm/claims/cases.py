@@ -5,13 +5,12 @@ from functools import partial
 from math import inf
 
 from aqmlab_papers import At, Check, Claim, Effect, Evidence, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers.describe.thresholds import DELAY, DEVIATION, QUEUE, TIME
 from aqmlab_papers.raqm import measures
-from aqmlab_papers.raqm.measures import BIN, CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
+from aqmlab_papers.raqm.measures import CASES, EACH, FLOWS, Q0, TAIL, Read, at, distance, loads, overshoot, panels
 
 FIFTH = Tolerance(measures.BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
-SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; two queues that never settle are equal")
-MUCH = Tolerance(20, "s", "'much': a tenth of the run, the axis of Figs. 4 to 6")
-STEADY = Tolerance(1, "packets", "the unit of a queue; a hundredth of the buffer, the width of a line in Figs. 4 to 6")
+MUCH = Tolerance(50, "% of it", "'much': half")
 
 
 def read(runs: Runs, label: str, where: At, part: str, start: float = 0.0) -> PerSeed:
@@ -27,7 +26,7 @@ def seconds(runs: Runs, reader: Read, label: str, where: At) -> PerSeed:
 def lower(runs: Runs, effect: str, values: Callable[[str, At], PerSeed], tolerance: Tolerance) -> list[Check]:
     """Check that a quantity of RAQM is lower than that of each other discipline, at each number of flows."""
     return [
-        Effect(f"{effect}, {load}, {runs.hero} minus {other}").better(
+        Effect(f"{effect}, {load}, {runs.hero} over {other}").better(
             values(runs.hero, where), values(other, where), "lower", tolerance
         )
         for load, where in loads(runs)
@@ -49,9 +48,8 @@ def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
         beside.append(Effect(f"the same with tail drop, {load}").of(plain, least=tolerance.value))
     return Judgement(
         checks,
-        "(3) rests where the arrivals, lost ones included, have the link's rate, whatever the queue: the target is no "
-        "set-point of it. Each distance is the greater of 100 to 150 s and 150 to 200 s. Where tail drop has the "
-        "target's queue as well, having it is no regulation.",
+        "The target is no set-point of (3). Each distance is the greater of 100 to 150 s and 150 to 200 s. Where tail "
+        "drop has the target's queue as well, having it is no regulation.",
         beside,
     )
 
@@ -61,15 +59,16 @@ def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = runs.compare(
         "response_time", runs.hero, better="lower", tolerance=tolerance, each=EACH, fill=runs.duration
     )
-    return Judgement(checks, "Where p_k rests off the target the queue never settles; table `readings` has the times.")
+    return Judgement(checks, "A queue that rests off the target never settles; table `readings` has the times.")
 
 
 def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the first overshoots; the time above the band in all is beside."""
     return Judgement(
         lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance),
-        "Until p_k counts the buffer overflows, arrivals exceed the link by the part l / (1 - l), and ln p_k grows by "
-        "4 eps times that a second: fast where many flows lose much, slowly where few lose little.",
+        "p_k starts far too low, so that the buffer overflows until p_k has grown. Meanwhile arrivals exceed the link "
+        "by the part l / (1 - l), and ln p_k grows by 4 eps times that a second: fast where many flows lose much, "
+        "slowly where few lose little.",
         lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance),
     )
 
@@ -79,7 +78,7 @@ def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     name = "root mean square distance from q0"
     return Judgement(
         runs.compare(distance(), runs.hero, better="lower", tolerance=tolerance, each=EACH, unit="packets", name=name),
-        "The paper's stability is that of a queue at its expected value. About its own mean a queue that is next to "
+        "The paper's stability is that of a queue at its target. About its own mean, beside, a queue that is next to "
         "empty has little room to vary.",
         runs.compare("queue_std", runs.hero, better="lower", tolerance=tolerance, each=EACH),
     )
@@ -109,7 +108,7 @@ def beside_tail_drop(evidence: Evidence, metric: str, tolerance: Tolerance) -> l
 
 
 @claim("This passive behavior results in long queuing delay", "Section 1", "readings", runs=PANELS)
-@tolerance(0.4, "ms", "a packet of the link, the unit of a queue")
+@tolerance(DELAY)
 def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """Tail drop has a long queueing delay, longer than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "queue_delay_mean", tolerance)
@@ -121,7 +120,7 @@ def taildrop_delay(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     "Section 1",
     runs=PANELS,
 )
-@tolerance(1, "%", "of the flows: a hundredth of what flows in step would be")
+@tolerance(1, "%", "of the flows: a share")
 def taildrop_correlates(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """Tail drop's losses are often correlated: more flows lose in the same event than with RAQM, PI or REM."""
     checks = beside_tail_drop(evidence, "loss_synchronisation", tolerance)
@@ -156,8 +155,8 @@ def _of_case(
             ("regulation", " holds the queue around q0 = 50, with 40 and 400 flows", held, FIFTH, "balance", regulated),
             ("response", " brings the queue to q0 faster than PI and REM", fast, speed, "readings", faster),
             ("overshoot", "'s overshoot is much shorter than PI's and REM's", short, MUCH, "start", shorter),
-            ("stability", "'s queue is steadier about q0 than PI's and REM's", steady, STEADY, "", steadier),
-            ("rest", "'s queue comes to rest, wherever, sooner than PI's and REM's", "", SETTLED, "", sooner),
+            ("stability", "'s queue is steadier about q0 than PI's and REM's", steady, DEVIATION, "", steadier),
+            ("rest", "'s queue comes to rest, wherever, sooner than PI's and REM's", "", TIME, "", sooner),
         )
     ]
 
@@ -169,14 +168,14 @@ CASE_1 = _of_case(
     "However, PI and REM cause slow response",
     "effectively regulated around q0 with much shorter overshoot",
     ABSTRACT,
-    SETTLED,
+    TIME,
 )
 
 
 @claim(
     "slow response and big overshoot, especially when the number of TCP flows is large", "Section 3.1, Fig. 4", "fig4"
 )
-@tolerance(SETTLED)
+@tolerance(TIME)
 def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI and REM respond slowly and overshoot, above all with 400 flows."""
     few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
@@ -185,12 +184,12 @@ def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
         slow = [case1.per_seed("response_time", other, where, fill=case1.duration) for where in (many, few)]
         long = [read(case1, other, where, "first") for where in (many, few)]
         checks += [
-            Effect(f"{effect} of {other}, 400 flows minus 40").better(one, two, "higher", tolerance)
+            Effect(f"{effect} of {other}, 400 flows over 40").better(one, two, "higher", tolerance)
             for effect, (one, two) in (("response time", slow), ("length of the first overshoot", long))
         ]
         high, low = (read(case1, other, where, "height") for where in (many, few))
-        effect = f"height of the overshoot of {other}, 400 flows minus 40"
-        beside.append(Effect(effect).better(high, low, "higher", STEADY))
+        effect = f"height of the overshoot of {other}, 400 flows over 40"
+        beside.append(Effect(effect).better(high, low, "higher", QUEUE))
     return Judgement(
         checks,
         "Their p climbs by a fixed step for each packet above the target and period; more flows need more p. The "
@@ -229,7 +228,7 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
         f"A queue that is uniformly anywhere in the buffer has {anywhere:.0f} packets: one with more is out of "
         "control. REM's price counts every packet that arrives, late by a round trip; what RAQM's queue is here claim "
         "`idle` says.",
-        case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=STEADY, at=few),
+        case2.compare("queue_std", "REM", ("RAQM", "PI"), better="higher", tolerance=DEVIATION, at=few),
     )
 
 
@@ -269,11 +268,11 @@ CASE_4_STABILITY = claim(
     name="case4-stability",
     runs="case4",
     comparative=True,
-)(tolerance(STEADY)(steadier))
+)(tolerance(DEVIATION)(steadier))
 
 
 @claim("faster response than PI and REM under hybrid traffics", "Section 3.4, Fig. 8", "fig8", comparative=True)
-@tolerance(SETTLED)
+@tolerance(TIME)
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """With short flows and UDP RAQM responds faster than PI and REM."""
     settled, away, high = (

@@ -5,7 +5,7 @@ import polars
 
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
-from aqmlab_papers.redtail.measures import HERO, LONG, LOSS, PAYLOAD, RATE, TABLE_3, TABLE_4, TENTH, Rows, T, of
+from aqmlab_papers.redtail.measures import HERO, LONG, LOSS, PAYLOAD, RATE, TABLE_3, TABLE_4, Rows, T, of
 from aqmlab_papers.redtail.measures import N as AFTER
 from aqmlab_papers.theory import redtail
 
@@ -85,7 +85,7 @@ def counted_long(runs: Runs, after: int) -> PerSeed:
     "Section III",
     "over-t",
 )
-@tolerance(TENTH)
+@tolerance(10, "% of it", "harm: a time or a rate that is a tenth worse")
 def misdirected_do_no_harm(silence: Runs, *, tolerance: Tolerance) -> Judgement:
     """Packets of short connections that come to the long queue harm neither the web nor FTP, being few."""
     points = silence.points(T)

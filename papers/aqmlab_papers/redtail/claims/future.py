@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers.describe import thresholds
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail import measures as m
 
@@ -76,7 +77,7 @@ def foreseen(came: NDArray[np.float64]) -> float:
 
 
 @claim("the future bandwidth demand of the web traffic is predictable", "Section VII", "forecast")
-@tolerance(10, "%", "a twentieth of the error: less no allocation notices")
+@tolerance(10, "%", "a tenth of the squared error, a twentieth of the error")
 def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     """What the web wants can be predicted from its recent past."""
 
@@ -109,7 +110,7 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_WHERE, "prediction")
-@tolerance(m.TENTH)
+@tolerance(thresholds.DELAY)
 def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction shortens the delay of short flows."""
     checks, beside = (
@@ -174,7 +175,7 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_WHERE, "prediction")
-@tolerance(m.TENTH)
+@tolerance(thresholds.TIME)
 def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Allocation by prediction delivers web files sooner."""
     checks = prediction.compare(
@@ -184,7 +185,7 @@ def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @ours(_WHERE, "prediction")
-@tolerance(5, "% of it", "little: half of what is a difference elsewhere")
+@tolerance(5, "% of it", "little: a twentieth")
 def prediction_cost(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     """Long flows pay little for it."""
     costs: tuple[tuple[str, Better], ...] = ((m.DELAY, "not higher"), (m.RATE, "not lower"))

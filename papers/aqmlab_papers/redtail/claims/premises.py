@@ -3,7 +3,8 @@
 import polars
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
-from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, TENTH, by_owner, deviation, of
+from aqmlab_papers.describe.thresholds import DEVIATION
+from aqmlab_papers.redtail.measures import ARED, COUNT, FIXED, HERO, LOSS, RATE, TAIL, by_owner, deviation, of
 
 
 @claim(
@@ -112,7 +113,7 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 
 
 @ours("Beyond section VI-A, which names them and runs CBR", "voice", comparative=True)
-@tolerance(TENTH)
+@tolerance(DEVIATION)
 def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     """Voice and video have less jitter in the short queue."""
     beside = [

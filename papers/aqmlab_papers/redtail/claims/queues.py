@@ -6,12 +6,13 @@ from functools import partial
 import polars
 
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers.describe import thresholds
 from aqmlab_papers.redtail import measures as m
 
 IN_REGION = Tolerance(
     5, "%", "a queue is in its region if it is there for 95 % of the time (bins of 0.25 s), and leaves it if it is not"
 )
-DOUBLED = Tolerance(2, "", "at least doubled, what a figure without a scale of its own shows as a change")
+DOUBLED = Tolerance(2, "", "great, and rapid: at least doubled")
 
 
 @claim(
@@ -58,8 +59,8 @@ def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             Effect(f"standard deviation of the queue {then} / before").of(swings[1] / swings[0], least=tolerance.value),
-            m.versus(f"delay of FTP {then} over that before", reversed(delays), "higher", m.TENTH),
-            m.versus(f"loss of FTP {then} over that before", reversed(losses), "higher", m.TENTH),
+            m.versus(f"delay of FTP {then} over that before", reversed(delays), "higher", thresholds.DELAY),
+            m.versus(f"loss of FTP {then} over that before", reversed(losses), "higher", thresholds.LOSS),
         ],
         f"The deviation goes from {swings[0]:.2g} to {swings[1]:.2g} packets, FTP's delay from {delays[0]:.0f} to "
         f"{delays[1]:.0f} ms and its loss from {losses[0]:.2g} to {losses[1]:.2g} %: Adaptive RED holds the mean queue "
@@ -146,12 +147,12 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     "Abstract, Sections I and IV, Figs. 1 and 4",
     "fig4 fig1 over-n",
 )
-@tolerance(1, "packets", "what a figure with an axis of 160 packets resolves")
+@tolerance(thresholds.DEVIATION)
 def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     """It varies less than Adaptive RED's queue."""
     ared = web.per_seed("queue_std", m.ARED)
     checks = [
-        Effect(f"standard deviation of the long queue minus that of Adaptive RED's queue, N = {after}").better(
+        Effect(f"standard deviation of the long queue over that of Adaptive RED's queue, N = {after}").better(
             n.per_seed(m.LONG + "queue_std", m.HERO, {m.N: after}), ared, "lower", tolerance
         )
         for after in n.points(m.N)
@@ -207,7 +208,7 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
     "Section III",
     "over-c1max",
 )
-@tolerance(m.TENTH)
+@tolerance(10, "% of it", "some hundred time-outs vary by as much from seed to seed")
 def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """C1max below C spares FTP time-outs."""
     whole = c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: 1.0})

@@ -3,8 +3,9 @@
 import numpy as np
 
 from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
+from aqmlab_papers.describe import thresholds
 from aqmlab_papers.survey import measures
-from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_C, LOST, between
+from aqmlab_papers.survey.measures import HOSTS, IDLE, LOST, NO_LOSS, between
 
 
 @claim(
@@ -12,15 +13,15 @@ from aqmlab_papers.survey.measures import HOSTS, LINE_A, LINE_C, LOST, between
     "Section 2.3",
     "learning fixed",
 )
-@tolerance(LINE_C.value, LINE_C.unit, f"{LINE_C.reason}; {LINE_A.value} % of utilisation: that in Fig. 2a")
+@tolerance(NO_LOSS.value, NO_LOSS.unit, f"{NO_LOSS.reason}; {IDLE.value} % of utilisation: {IDLE.reason}")
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     """BLUE learns the correct rate of congestion notification: with it, neither TCP's loss nor an idle link shows."""
     points = fixed.points("aqm.p")
     loss, used = (
         [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
     )
-    least = float(np.interp(-LINE_C.value, np.negative(loss), points))
-    most = float(np.interp(LINE_A.value - 100, np.negative(used), points))
+    least = float(np.interp(-NO_LOSS.value, np.negative(loss), points))
+    most = float(np.interp(IDLE.value - 100, np.negative(used), points))
     learnt, loses, uses = (
         schemes.from_series("BLUE", between(10, 20, one), unit=unit)
         for one, unit in ((measures.P, ""), (measures.LOST_NOW, "%"), (measures.USED_NOW, "%"))
@@ -28,8 +29,8 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     half = [schemes.from_series("BLUE", between(*part, measures.P)) for part in ((10, 15), (15, 20))]
     return Judgement(
         [
-            Effect("loss of TCP packets in the last 10 s").of(loses, most=LINE_C.value),
-            Effect("utilisation in the last 10 s").of(uses, least=100 - LINE_A.value),
+            Effect("loss of TCP packets in the last 10 s").of(loses, most=NO_LOSS.value),
+            Effect("utilisation in the last 10 s").of(uses, least=100 - IDLE.value),
         ],
         f"p is {half[0]:.2f} from 10 to 15 s, {half[1]:.2f} from 15 to 20 s. Of the fixed ones TCP's loss shows below "
         f"{least:.2f}, the idle link above {most:.2f}.",
@@ -42,11 +43,11 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
 
 
 @claim("d1 is set significantly larger than d2", "Section 4.2", "configuration")
-@tolerance(LINE_C)
+@tolerance(thresholds.LOSS)
 def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """BLUE loses more with a `d1` that is not well above `d2`."""
     checks = [
-        Effect(f"loss of TCP packets, {label} minus BLUE").better(
+        Effect(f"loss of TCP packets, {label} over BLUE").better(
             configuration.per_seed(LOST, label), configuration.per_seed(LOST, "BLUE"), "higher", tolerance
         )
         for label in ("BLUE, d1 = d2 = 0.02", "BLUE, d1 and d2 exchanged")
@@ -66,7 +67,7 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section 4.2",
     "fixed",
 )
-@tolerance(LINE_C)
+@tolerance(NO_LOSS)
 def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     """The link is underused if congestion management is too timid or too eager; packets are lost only if it is too
     timid.
@@ -76,22 +77,22 @@ def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     def at(metric: str, p: float) -> PerSeed:
         return fixed.per_seed(metric, "fixed", {"aqm.p": p})
 
-    idle = [p for p in fixed.points("aqm.p") if at("utilisation", p).mean < 100 - LINE_A.value] or [eager]
+    idle = [p for p in fixed.points("aqm.p") if at("utilisation", p).mean < 100 - IDLE.value] or [eager]
     never = [synchronisation.per_seed("utilisation", "DropTail", {HOSTS: n}) for n in synchronisation.points(HOSTS)]
     checks = [
-        Effect(f"loss of TCP packets, p = {timid:g}").of(at(LOST, timid), least=LINE_C.value),
+        Effect(f"loss of TCP packets, p = {timid:g}").of(at(LOST, timid), least=NO_LOSS.value),
         Effect(f"greatest loss of TCP packets, p from {idle[0]:g} on, where the link idles").of(
-            PerSeed.most(at(LOST, p) for p in idle), most=LINE_C.value
+            PerSeed.most(at(LOST, p) for p in idle), most=NO_LOSS.value
         ),
         Effect(f"least utilisation, p = {timid:g} and no signals at all (drop tail, 10 to 100 nodes without ECN)").of(
-            PerSeed.least([at("utilisation", timid), *never]), most=100 - LINE_A.value
+            PerSeed.least([at("utilisation", timid), *never]), most=100 - IDLE.value
         ),
-        Effect(f"utilisation, p = {eager:g}").of(at("utilisation", eager), most=100 - LINE_A.value),
+        Effect(f"utilisation, p = {eager:g}").of(at("utilisation", eager), most=100 - IDLE.value),
     ]
     return Judgement(
         checks,
         "Too few signals fill the buffer, and a full buffer keeps the link busy: the losses of many flows do not "
         "empty it. TCP's packets are judged, which are marked, so that a loss is an overflow; UDP's are dropped by "
         "each signal, an eager one as well.",
-        beside=[Effect(f"loss of all packets, p = {eager:g}").of(at("loss_ratio", eager), most=LINE_C.value)],
+        beside=[Effect(f"loss of all packets, p = {eager:g}").of(at("loss_ratio", eager), most=NO_LOSS.value)],
     )

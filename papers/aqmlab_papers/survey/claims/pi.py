@@ -5,23 +5,22 @@ import polars
 
 from aqmlab.theory import pi
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers.describe.thresholds import LOSS, QUEUE, TIME
 from aqmlab_papers.survey import measures, theory
 from aqmlab_papers.survey import measures as m
 
-NEAR = Tolerance(4.5, "kB", "0.8 ms of the link: the width of a line in Fig. 2b, a hundredth of its axis")
-
 
 @claim("let the queue occupancy converge to a target value", "Section 2.5", "learning")
-@tolerance(NEAR)
+@tolerance(QUEUE)
 def pi_target(long: Runs, schemes: Runs) -> Judgement:
     """PI brings the queue to its target."""
     found = long.from_series("PI", m.between(150, 200, m.BACKLOG_NOW), unit="kB")
     early = m.backlog(schemes, "PI")
     return Judgement(
-        [Effect("backlog in the last 50 s of 200").near(found, theory.TARGET, NEAR)],
+        [Effect("backlog in the last 50 s of 200").near(found, theory.TARGET, QUEUE)],
         f"Means of 5 s stay within a tenth of it from {long.from_series('PI', settles):.0f} s on; in the survey's 20 s "
         f"it keeps {early:.0f} kB.",
-        beside=[Effect("backlog in the survey's 20 s").near(early, theory.TARGET, NEAR)],
+        beside=[Effect("backlog in the survey's 20 s").near(early, theory.TARGET, QUEUE)],
     )
 
 
@@ -36,14 +35,14 @@ def settles(frame: polars.DataFrame) -> float:
     "proportional (P)-control",
     "Section 2.5",
 )
-@tolerance(10, "% of it", f"a tenth of the time; {NEAR.value} kB of backlog: {NEAR.reason}")
+@tolerance(TIME)
 def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's integral part alone brings the queue to its target; the proportional part makes it respond faster."""
     with_p, without = (long.from_series(label, rises, unit="s") for label in long.labels)
     rest = long.from_series("PI, integral alone", m.between(150, 200, m.BACKLOG_NOW), unit="kB")
     return Judgement(
         [
-            Effect("backlog in the last 50 s of 200, integral alone").near(rest, theory.TARGET, NEAR),
+            Effect("backlog in the last 50 s of 200, integral alone").near(rest, theory.TARGET, QUEUE),
             Effect("time to nine tenths of its p, PI over integral alone").better(with_p, without, "lower", tolerance),
         ],
         f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
@@ -72,7 +71,7 @@ def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
         for reading in m.READINGS
     ]
     aqms = [label for label in schemes.labels if label not in ("PI", "DropTail")]
-    beside = schemes.compare(m.LOST, "PI", aqms, better="higher", tolerance=m.LINE_C, name="loss of TCP packets")
+    beside = schemes.compare(m.LOST, "PI", aqms, better="higher", tolerance=LOSS, name="loss of TCP packets")
     return Judgement(
         checks,
         f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. "
@@ -107,13 +106,13 @@ def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> J
 
 
 @ours("ours; Section 4.2 has the tuning account for uncertain round trips", "gains")
-@tolerance(m.LINE_C)
+@tolerance(LOSS)
 def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI's crude tuning, for round trips of 180 ms, costs losses: for those of the runs it would lose fewer."""
     (a, b), (a_fit, b_fit) = rules = [theory.rule_gains(theory.GAINS_FOR, rtt) for rtt in (theory.RTT_MAX, 0.09)]
     crude, fit = (gains.per_seed(m.LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
     return Judgement(
-        [Effect("loss of TCP packets, gains for 180 ms minus for 90 ms").better(crude, fit, "higher", tolerance)],
+        [Effect("loss of TCP packets, gains for 180 ms over those for 90 ms").better(crude, fit, "higher", tolerance)],
         f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
         "difference, by which a probability is learnt, with more: for twice the round trip it is "
         f"{(a_fit - b_fit) / (a - b):.0f} times smaller.",

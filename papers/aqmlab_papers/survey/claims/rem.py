@@ -5,7 +5,7 @@ import polars
 
 from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.survey import measures
-from aqmlab_papers.survey.measures import BACKLOG, BACKLOG_NOW, LINE_A, between, intervals
+from aqmlab_papers.survey.measures import BACKLOG, BACKLOG_NOW, IDLE, between, intervals
 
 FORMS = ("REM", "REM, in bytes", "REM, by the queue")
 
@@ -36,7 +36,7 @@ def together(frame: polars.DataFrame) -> float:
 @claim(
     "maximize a utility function subject to the constraint that the output link has a finite capacity", "Section 2.4"
 )
-@tolerance(LINE_A)
+@tolerance(IDLE)
 def rem_optimum(rem_long: Runs, configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     """REM's price maximises the flows' utility within the link's capacity: at its optimum the link is used."""
     checks = [
