@@ -1,8 +1,8 @@
-"""The differences that count in a claim whose sentence has no number of its own, in percent of what is compared with.
+"""The differences that count in a claim whose sentence has no number of its own, in percent of the other number.
 
-The authors saw one run, as a curve or a mean. A reader of such a figure tells two long queues, delays or deviations
-apart from about a twentieth of them on. Response times, which scatter more, take twice that. A loss ratio and a goodput
-are means of many packets: between seeds of one scenario they scatter by less than 1 % and 0.3 %.
+The authors saw one run, as a curve or a mean. A reader of such a figure distinguishes two long queues, delays or
+deviations from about a twentieth of them on. Response times, which scatter more, take twice that. A loss ratio and a
+goodput are means of many packets: between seeds of one scenario they scatter by less than 1 % and 0.3 %.
 """
 
 from aqmlab_papers.describe.check import RELATIVE, Tolerance
