@@ -113,7 +113,7 @@ def red_same_probability(no_ecn: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 def at_equal_average(frame: polars.DataFrame) -> float:
-    """Return TCP's probability of a drop over UDP's, both at the same averages, as counts of strata are."""
+    """Return TCP's probability of a drop over UDP's, compared where averages are the same to a quarter of a packet."""
     groups = frame.group_by((polars.col("avg.mean") * 4).floor()).agg(
         polars.col("ftp.arrivals", "ftp.drops", "udp.arrivals", "udp.drops").sum()
     )
