@@ -89,7 +89,9 @@ CHOICES = [
     ).because("As ns-2 has them. Where a packet has to fit, one of 100 bytes mostly does."),
     Choice(
         "BLUE while the link idles", "d2 when the link is idle", "d2 once a freeze time for as long as it idles"
-    ).because("The text names one step. It changes nothing here: the link never idles for 100 ms."),
+    ).because(
+        "The text names one step. It changes nothing here: once p is above 0 the link does not idle for as long."
+    ),
     Choice("RED", "", "gentle, ns-2's spacing of drops, marks below probability 1").because(
         "ns-2's of 2002 and later."
     ),
