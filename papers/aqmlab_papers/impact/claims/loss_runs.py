@@ -144,7 +144,7 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     measured = [
         m.more_often(
             f"P(> {n - 1} in a row), {label}: of all packets over that of a UDP flow",
-            m.orders(*(m.by_length(mixed, label, at, owner) for owner in ("bottleneck", "udp")), n),
+            m.orders(m.by_length(mixed, label, at, "bottleneck"), m.by_length(mixed, label, at), n),
             "higher",
             tolerance,
         )
