@@ -48,6 +48,7 @@ class Experiment:
     * rivals: later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes
       sense.
     * most_seeds: the largest number of seeds, where runs are long and a figure needs only one.
+    * varied: whether the sensitivity table has it too; false where runs are long and serve one or two claims.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Experiment:
     series: bool = False
     rivals: Aqms = field(default_factory=lambda: RIVALS)
     most_seeds: int | None = None
+    varied: bool = True
 
 
 @dataclass(frozen=True)

@@ -59,6 +59,7 @@ EXPERIMENTS = [
         PURE,
         scenario="impact/tcp",
         settings={"duration": "200 s"},
+        varied=False,
     ),
     Moving(
         "mixed",
@@ -73,6 +74,7 @@ EXPERIMENTS = [
         SHARP,
         scenario="impact/mixed",
         settings={"traffic.voice.count": 5},
+        varied=False,
     ),
     Greedy(
         "simulation",
@@ -165,6 +167,7 @@ EXPERIMENTS = [
             "traffic.udp.on": "0.8 ms",
             "traffic.udp.off": "uniform(0 s, 1.6 ms)",
         },
+        varied=False,
     ),
     Greedy(
         "buffer",

@@ -1,7 +1,7 @@
 """The study of tail drop, RED, GRED and GRED-I: its description."""
 
 from aqmlab.references.bibliography import published
-from aqmlab_papers import Paper
+from aqmlab_papers import PHASES, Paper
 from aqmlab_papers.impact.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab_papers.impact.claims import CLAIMS
 from aqmlab_papers.impact.experiments import EXPERIMENTS
@@ -23,7 +23,7 @@ PAPER = Paper(
     items=ITEMS,
     claims=CLAIMS,
     choices=CHOICES,
-    variants=VARIANTS,
+    variants=[*VARIANTS, PHASES],
     calibration=CALIBRATION,
     later="Figures 4, 5, 6 (right) and 8 are of a testbed, and simulated here with a copy of its traffic, fitted to "
     "its printed levels; `aqmlab reproduce impact --engine linux` repeats experiments 1 to 8 with real hosts. "

@@ -140,6 +140,7 @@ _EVERY = (
         vary={m.TARGET: [20, 40, 100]},
         quick={m.TARGET: [20, 100]},
         rivals={},
+        varied=False,
     ),
     EXP4,
     replace(
@@ -150,6 +151,7 @@ _EVERY = (
         quick={m.UDP_RATE: [m.udp_rate(density / 2) for density in (0.1, 0.9)]},
         series=False,
         rivals={},
+        varied=False,
     ),
     Run(
         "exp5",
@@ -245,6 +247,7 @@ _EVERY = (
         {m.BUFFER: [f"{size} packets" for size in (150, 200, 400)]},
         {m.BUFFER: ["150 packets", "400 packets"]},
         settings=SETTLING,
+        varied=False,
     ),
     Run(
         "steps",

@@ -1,7 +1,7 @@
 """RAQM, a rate-based AQM: the description of its paper."""
 
 from aqmlab.references.bibliography import published
-from aqmlab_papers import Paper
+from aqmlab_papers import PHASES, Paper
 from aqmlab_papers.raqm.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab_papers.raqm.claims import CLAIMS
 from aqmlab_papers.raqm.experiments import EXPERIMENTS
@@ -25,6 +25,6 @@ PAPER = Paper(
     items=ITEMS,
     claims=CLAIMS,
     choices=CHOICES,
-    variants=VARIANTS,
+    variants=[*VARIANTS, PHASES],
     calibration=CALIBRATION,
 )

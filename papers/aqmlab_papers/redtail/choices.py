@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 
 from aqmlab.scenario import Settings
-from aqmlab_papers import Calibration, Choice, PerSeed, Printed, Runs, Variant
+from aqmlab_papers import PHASES, Calibration, Choice, PerSeed, Printed, Runs, Variant
 from aqmlab_papers.redtail.measures import C1_MAX, CHOSEN, OWN_WEIGHT, WEIGHTS, N, printed
 from aqmlab_papers.redtail.theory import TABLE_1, delivery
 
@@ -162,6 +162,7 @@ VARIANTS = (
     _moving("weight of P 0.0001", {OWN_WEIGHT: WEIGHTS[0]}),
     _moving("thresholds move every 2 s", {"aqm.interval": "2 s"}),
     Variant("buffer in packets", {"dumbbell.buffer": "160 packets"}, {**NOT_ITS, "room": {}}),
+    PHASES,
 )
 
 

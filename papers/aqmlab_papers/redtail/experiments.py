@@ -134,6 +134,7 @@ EXPERIMENTS = (
             "dumbbell.buffer": "10000 packets",
         },
         vary={PD: [0.01, 0.04]},
+        varied=False,
     ),
     Web(
         "causes",

@@ -107,6 +107,8 @@ class Setting:
             aqms = {paper.hero: aqms[paper.hero], **experiment.rivals}
         changed: Settings = {}
         if self.variant:
+            if not experiment.varied:
+                return None
             changed = self.variant.only.get(experiment.name, self.variant.settings)
             if not changed:
                 return None

@@ -153,12 +153,14 @@ EXPERIMENTS = [
         {"PI": SIX["PI"], "PI, integral alone": f"{SIX['PI']},a={theory.A - theory.B:.3g},b=0"},
         settings={"duration": "200 s"},
         series=True,
+        varied=False,
     ),
     Core(
         "rem-long",
         "REM with 20 nodes, from 50 to 100 s",
         {label: CONFIGURATIONS["REM"][label] for label in ("REM", "REM, in bytes", "REM, by the queue")},
         settings={**{path: value for path, (value,) in counts([20]).items()}, "duration": "100 s", "warmup": "50 s"},
+        varied=False,
     ),
     Core(
         "load",

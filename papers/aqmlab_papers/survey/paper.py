@@ -1,7 +1,7 @@
 """Performance Analysis of Active Queue Management Schemes (Koo, Ahn, Chung): the description of the survey."""
 
 from aqmlab.references.bibliography import published
-from aqmlab_papers import Paper
+from aqmlab_papers import PHASES, Paper
 from aqmlab_papers.survey.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab_papers.survey.claims import CLAIMS
 from aqmlab_papers.survey.experiments import EXPERIMENTS
@@ -21,6 +21,6 @@ PAPER = Paper(
     items=ITEMS,
     claims=CLAIMS,
     choices=CHOICES,
-    variants=VARIANTS,
+    variants=[*VARIANTS, PHASES],
     calibration=CALIBRATION,
 )
