@@ -90,8 +90,8 @@ CALIBRATION = Calibration(
     "what the paper says or what was usual at its time. How many connections a source has, and whether each segment "
     "is acknowledged, decide the levels. Of what is "
     "nearer, 16 connections and a first time-out of 1 s, when 3 s was the rule, are further from what was usual, "
-    "and thresholds, spacing and the size of pictures move little. With the chosen ones UDP's loss "
-    "with tail drop stays below the printed axis, 29 to 38 %. The simulations have no printed levels: they keep the defaults of ns-2.",
+    "and thresholds, spacing and the size of pictures move little. With the chosen ones UDP's loss with tail drop "
+    "stays below the printed axis, 29 to 38 %. The simulations have no printed levels: they keep the defaults of ns-2.",
 )
 
 CHOICES = [
