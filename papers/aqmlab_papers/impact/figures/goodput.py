@@ -47,7 +47,7 @@ def fig4(tcp: Runs) -> Iterator[Curve]:
 
 
 @figure(
-    two(EXPERIMENT, (7, 8.6), (20, 42)),
+    two(EXPERIMENT, (7, 9), (15, 45)),
     caption=f"{BARS_AND_MARKS} The printed axes begin at 7 Mbit/s and 29 % and end at 8.4 Mbit/s and 38 %: a loss "
     "below 29 % would be off them. Grey: 5 to 12 % more than our tail drop, as the text has it of RED.",
     across=1,
@@ -69,7 +69,7 @@ def fig7(averaging: Runs) -> Iterator[Curve]:
 
 
 @figure(
-    two(EXPERIMENT, (7, 8.6), (20, 42)),
+    two(EXPERIMENT, (7, 9), (15, 45)),
     caption=f"{BARS_AND_MARKS} Printed is the testbed's GRED: sharp RED from 0 at 30 packets to 1 at 130. Beside it "
     "true gentle RED. Grey: 3 and 10 % below our RED, as the text has it of GRED.",
     across=1,
