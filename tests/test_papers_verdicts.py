@@ -230,7 +230,7 @@ def test_three_looks_err_in_five_percent_of_cases() -> None:
     assert np.mean(np.logical_or.reduce(sure)) == pytest.approx(0.05, abs=0.001)
 
 
-TWO = Tolerance(2, "ms", "a line's width")
+TWO = Tolerance(2, "ms", "a line's width", negligible=True)
 
 
 @pytest.mark.parametrize(
@@ -257,10 +257,12 @@ def test_an_effect_below_the_tolerance_is_none(better: Better, difference: float
 
 def test_a_relative_tolerance_is_in_percent_of_what_is_compared_with() -> None:
     other = PerSeed.of([10.0, 10.4, 9.6], "ms")
-    tenth = Tolerance(10, "% of it", "the precision in print")
+    tenth = Tolerance(10, "% of it", "the precision in print", negligible=True)
     check = Effect("wait").better(other * 0.85, other, "lower", tenth)
     assert (check.unit, check.value, check.outcome) == ("%", pytest.approx(-15), Outcome.HOLDS)
     assert Effect("wait").better(other * 0.95, other, "lower", tenth).outcome == Outcome.NEGLIGIBLE
+    half = Tolerance(50, "% of it", "the sentence says by half")
+    assert Effect("wait").better(other * 0.7, other, "lower", half).outcome == Outcome.FAILS
     assert Effect("wait").near(PerSeed.of([9.0, 9.0], "ms"), 10, tenth).outcome == Outcome.HOLDS
     assert Effect("wait").near(PerSeed.of([8.9, 8.9], "ms"), 10, tenth).outcome == Outcome.FAILS
 

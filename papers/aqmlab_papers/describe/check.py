@@ -50,11 +50,14 @@ class Tolerance:
     * value: the size.
     * unit: its unit; ``% of it`` is in percent of the number that is compared with.
     * reason: the reason, such as the precision in print or the resolution of a figure.
+    * negligible: whether a smaller difference is negligible. It is not where the size is the sentence's own: less than
+      "half" is not half, and may count.
     """
 
     value: float
     unit: str
     reason: str
+    negligible: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < math.inf:
@@ -224,7 +227,7 @@ class Effect:
         if not tolerance.value and better in ("lower", "higher"):
             raise ValueError(f"{self.name}: {better} by at least 0: state the smallest difference that counts")
         least, most = tolerance.bounds(better)
-        counts = tolerance.value if better in ("lower", "higher") else None
+        counts = tolerance.value if better in ("lower", "higher") and tolerance.negligible else None
         if tolerance.relative:
             return self.excess(one, other, least=least, most=most, counts=counts)
         _require(self.name, tolerance, one.unit)

@@ -7,9 +7,11 @@ goodput are means of many packets: between seeds of one scenario they scatter by
 
 from aqmlab_papers.describe.check import RELATIVE, Tolerance
 
-GOODPUT = Tolerance(0.3, RELATIVE, "goodputs scatter by less between seeds")
-LOSS = Tolerance(1, RELATIVE, "loss ratios scatter by less between seeds")
-QUEUE = Tolerance(5, RELATIVE, "a twentieth is what a reader of a curve can tell apart")
+GOODPUT = Tolerance(0.3, RELATIVE, "goodputs scatter by less between seeds", negligible=True)
+LOSS = Tolerance(1, RELATIVE, "loss ratios scatter by less between seeds", negligible=True)
+QUEUE = Tolerance(5, RELATIVE, "a twentieth is what a reader of a curve can tell apart", negligible=True)
 DEVIATION = QUEUE
 DELAY = QUEUE
-TIME = Tolerance(10, RELATIVE, "response times scatter; a tenth is what a reader of a curve can tell apart")
+TIME = Tolerance(
+    10, RELATIVE, "response times scatter; a tenth is what a reader of a curve can tell apart", negligible=True
+)

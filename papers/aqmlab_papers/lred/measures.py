@@ -24,7 +24,12 @@ RATES = (10, 30, 50, 70, 100)
 """Short flows a second."""
 Q0 = 100.0
 """The target queue (packets)."""
-OFF = Tolerance(QUEUE.value / 100 * Q0, "packets", "5 % of the target; of a distance near 0 a percentage says nothing")
+OFF = Tolerance(
+    QUEUE.value / 100 * Q0,
+    "packets",
+    "5 % of the target; of a distance near 0 a percentage says nothing",
+    negligible=True,
+)
 """What counts in the distance of a mean queue or of a peak from the target. The mean of |queue - q0| over time is never
 near 0: it is a deviation, compared like others.
 """

@@ -1,6 +1,7 @@
 """The experiments of RAQM's paper."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import MappingProxyType
 
 from aqmlab_papers import Aqms, Experiment
@@ -108,15 +109,17 @@ EXPERIMENTS = (
     _over("gain", "the gain", FEW, RAQM, "aqm.eps", "0.5,0.75,0.9,1", "0.5,0.9"),
     _over("gain-rate", "the gain by the rate alone", MANY, BY_RATE, "aqm.eps", "0.3,0.5,0.75,0.9,1", "0.5,0.9"),
     # With T = 2 s p_k takes twice as long to its place.
-    _over(
-        "period",
-        "T",
-        HUNDRED,
-        BY_RATE,
-        "aqm.period",
-        "100 ms,200 ms,500 ms,1 s,2 s",
-        "100 ms,1 s,2 s",
-        duration=600,
+    replace(
+        _over(
+            "period",
+            "T",
+            HUNDRED,
+            BY_RATE,
+            "aqm.period",
+            "100 ms,200 ms,500 ms,1 s,2 s",
+            "100 ms,1 s,2 s",
+            duration=600,
+        ),
         varied=False,
     ),
     # Beyond the paper: what the target does, and other readings.

@@ -107,7 +107,9 @@ Q, Q2, ARRIVALS2, P = "queue.mean", "lane.long.queue.mean", "lane.long.arrivals"
 ONE_RUN = Tolerance(
     25, "% of it", "one run of unknown length: most of our own numbers vary by 5 to 12 % from seed to seed"
 )
-BOTH = Tolerance(thresholds.LOSS.value, RELATIVE, f"of a loss; {thresholds.DELAY.value:g} % of a delay")
+BOTH = Tolerance(
+    thresholds.LOSS.value, RELATIVE, f"of a loss; {thresholds.DELAY.value:g} % of a delay", negligible=True
+)
 """Of claims on loss and on delay."""
 COUNTS: Mapping[str, Tolerance] = {LOSS: thresholds.LOSS, DELAY: thresholds.DELAY}
 """The difference that counts in a metric."""

@@ -134,8 +134,8 @@ def spread(settings: Settings, base: Scenario) -> Settings:
     """
     found: dict[str, Any] = {}
     for path, value in settings.items():
-        if path == "*.delay":
-            found |= _moved(base, float(value))
+        if path == "*.delay" and isinstance(value, float):
+            found |= _moved(base, value)
             continue
         head, star, rest = path.partition("traffic.*.")
         if head or not star:

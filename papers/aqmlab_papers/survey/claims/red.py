@@ -12,7 +12,7 @@ from aqmlab_papers.survey.measures import HOSTS, LOST, WAIT, backlog, between, s
 
 HARM = ((WAIT, "wait", DELAY), (LOST, "loss of TCP packets", LOSS), ("loss_ratio", "loss of all packets", LOSS))
 """What RED is to keep low, with the difference that counts."""
-BOTH = Tolerance(LOSS.value, RELATIVE, f"of a loss; {DELAY.value:g} % of a delay")
+BOTH = Tolerance(LOSS.value, RELATIVE, f"of a loss; {DELAY.value:g} % of a delay", negligible=True)
 
 
 def _delay_and_loss(runs: Runs, others: list[str], better: Better) -> list[Check]:
