@@ -88,9 +88,9 @@ CALIBRATION = Calibration(
     "setting closest to the printed numbers. Settings within 0.065 of it count as equally close, since no bar has a "
     "number and the axis of UDP's loss spans that much around its middle; among these we prefer the one nearest to "
     "what the paper says or what was usual at its time. How many connections a source has, and whether each segment "
-    "is acknowledged, decide the levels. Of what is "
-    "nearer, 16 connections and a first time-out of 1 s, when 3 s was the rule, are further from what was usual, "
-    "and thresholds, spacing and the size of pictures move little. With the chosen ones UDP's loss with tail drop "
+    "is acknowledged, decide the levels. Nearer or as near, but further from what is stated or was usual, are a first "
+    "time-out of 1 s, when 3 s was the rule, UDP in bursts and more connections; thresholds, spacing and the size of "
+    "pictures move little. With the chosen ones UDP's loss with tail drop "
     "stays below the printed axis, 29 to 38 %. The simulations have no printed levels: they keep the defaults of ns-2.",
 )
 
