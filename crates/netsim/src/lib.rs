@@ -30,6 +30,7 @@ mod network;
 mod packet;
 mod simulation;
 pub mod tcp;
+pub mod tfrc;
 pub mod traffic;
 
 pub use engine::rng::Stream;
