@@ -43,3 +43,66 @@ pub struct Report {
     /// The loss event rate (`p`).
     pub loss_event_rate: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::VecDeque;
+
+    /// The ends after a minute on a path of 50 ms each way that loses the packets that `loses` names, and how many were sent.
+    fn after_a_minute(damped: bool, loses: impl Fn(u32) -> bool) -> (Sender, Receiver, u32) {
+        let setting = Setting { size: 1000, damped };
+        let (mut sender, mut receiver) = (Sender::new(&setting), Receiver::new(true));
+        let (mut data, mut reports) = (VecDeque::new(), VecDeque::new());
+        let (one_way, mut sent) = (Span::ms(50), 0);
+        sender.on_start(Time::ZERO);
+        loop {
+            let [silence, due] = sender.deadlines();
+            let arrival = data.front().map_or(Time::MAX, |&(at, _)| at);
+            let report = reports.front().map_or(Time::MAX, |&(at, _)| at);
+            let now = silence.min(due).min(arrival).min(report).min(receiver.deadline());
+            if now > Time::ZERO + Span::s(60) {
+                return (sender, receiver, sent);
+            }
+            if now == arrival {
+                let (_, datagram) = data.pop_front().expect("it arrives");
+                let answer = receiver.on_datagram(now, datagram, setting.size, false);
+                reports.extend(answer.map(|report| (now + one_way, report)));
+            } else if now == receiver.deadline() {
+                reports.push_back((now + one_way, receiver.on_timer(now)));
+            } else if now == report {
+                let (_, report) = reports.pop_front().expect("it arrives");
+                sender.on_report(now, &setting, &report, false);
+            } else if now == due {
+                let datagram = sender.send(now, &setting);
+                sent += 1;
+                if !loses(datagram.seq) {
+                    data.push_back((now + one_way, datagram));
+                }
+            } else {
+                sender.on_silence(now, &setting);
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_that_loses_every_hundredth_packet_gets_the_rate_of_the_equation() {
+        for damped in [false, true] {
+            let (sender, receiver, sent) = after_a_minute(damped, |seq| seq % 100 == 99);
+            assert!((receiver.loss_event_rate() - 0.01).abs() < 1e-9, "{}", receiver.loss_event_rate());
+            assert_eq!(sender.rtt(), Span::ms(100));
+            // 112.33 packets a second, worked out by hand; the beginning has others.
+            assert!((sender.rate() / 112_332.0 - 1.0).abs() < 1e-4, "{}", sender.rate());
+            assert!((6000..7500).contains(&sent), "{sent}");
+            assert!(u64::from(sent / 100).abs_diff(receiver.lost()) <= 1, "{} of {sent}", receiver.lost());
+        }
+    }
+
+    #[test]
+    fn on_a_path_that_dies_the_rate_is_halved_to_the_end() {
+        let (sender, _, _) = after_a_minute(false, |seq| seq > 500);
+        // Below 5 packets a second each wait is 2 / rate, twice the one before: together less than 8 / rate.
+        assert!(sender.rate() < 8.0 * 1000.0 / 55.0, "{}", sender.rate());
+        assert!(sender.rate() >= 1000.0 / 64.0, "{}", sender.rate());
+    }
+}

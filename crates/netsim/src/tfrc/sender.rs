@@ -324,4 +324,15 @@ mod tests {
         fast.on_silence(at(610), &SETTING);
         is(&fast, 40_000.0);
     }
+
+    #[test]
+    fn damped_the_pace_follows_the_root_of_the_latest_round_trip() {
+        let setting = Setting { damped: true, ..SETTING };
+        let mut sender = told(&[(110, 0.0, 0.0), (510, 1e6, 0.01)]);
+        // A round trip of 400 ms: the roots are 0.9 sqrt(0.1) + 0.1 sqrt(0.4) and sqrt(0.4), so 0.55 of the rate.
+        let report = Report { echo: at(510), delay: Span::ZERO, received: 1e6, loss_event_rate: 0.01 };
+        sender.on_report(at(910), &setting, &report, false);
+        let (damped, other) = (sender.gap(&setting).secs(), sender.gap(&SETTING).secs());
+        assert!((other / damped - 0.55).abs() < 1e-6, "{other} {damped}");
+    }
 }
