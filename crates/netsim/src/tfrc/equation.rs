@@ -9,8 +9,7 @@ pub fn rate(size: f64, rtt: f64, p: f64) -> f64 {
 }
 
 /// The loss event rate at which [`rate`] is `target` byte/s; at most 1.
-#[must_use]
-pub fn loss_event_rate(size: f64, rtt: f64, target: f64) -> f64 {
+pub(super) fn loss_event_rate(size: f64, rtt: f64, target: f64) -> f64 {
     // The rate falls with p; the middle is taken in the logarithm, because p spans many powers of ten.
     let (mut low, mut high) = (1e-12_f64, 1.0_f64);
     for _ in 0..60 {
@@ -26,7 +25,7 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_of_the_equation() {
-        // Worked out by hand from the printed formula: s, R, p, byte/s.
+        // Computed by hand from the printed formula: s, R, p, byte/s.
         for (size, rtt, p, expected) in RATES {
             let found = rate(size, rtt, p);
             assert!((found / expected - 1.0).abs() < 1e-5, "{size} {rtt} {p}: {found}, not {expected}");

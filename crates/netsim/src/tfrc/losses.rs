@@ -36,7 +36,7 @@ struct Event {
 /// The receiver's history of losses.
 #[derive(Clone, Debug)]
 pub(super) struct Losses {
-    /// The packets with the greatest numbers, in ascending order: what is missing below the first of three is lost.
+    /// The packets with the greatest numbers, in ascending order: one missing below the first of three is lost.
     latest: [Arrived; REORDERING],
     /// How many of them there are.
     known: usize,
@@ -45,7 +45,7 @@ pub(super) struct Losses {
     closed: [Closed; HISTORY],
     count: usize,
     discounting: bool,
-    lost: u64,
+    events: u64,
 }
 
 impl Losses {
@@ -57,7 +57,7 @@ impl Losses {
             closed: [Closed { packets: 0.0, discount: 1.0 }; HISTORY],
             count: 0,
             discounting,
-            lost: 0,
+            events: 0,
         }
     }
 
@@ -89,7 +89,6 @@ impl Losses {
             self.latest[place - 1] = arrived;
             let after = self.latest[0];
             for seq in before.seq + 1..after.seq {
-                self.lost += 1;
                 event |= self.on_loss(seq, between(before, after, seq), rtt, &first);
             }
         }
@@ -114,13 +113,18 @@ impl Losses {
         self.closed.copy_within(..self.count - 1, 1);
         self.closed[0] = Closed { packets, discount: 1.0 };
         self.event = Some(Event { seq, at });
+        self.events += 1;
         true
+    }
+
+    /// The number after the greatest that has arrived.
+    const fn end(&self) -> u32 {
+        if self.known == 0 { 0 } else { self.latest[self.known - 1].seq + 1 }
     }
 
     /// The packets since the latest event, that with its first loss included (`I_0`).
     fn open(&self) -> f64 {
-        let newest = self.known.checked_sub(1).map_or(0, |last| self.latest[last].seq);
-        self.event.map_or(0.0, |event| f64::from((newest + 1).saturating_sub(event.seq)))
+        self.event.map_or(0.0, |event| f64::from(self.end().saturating_sub(event.seq)))
     }
 
     /// The weighted sum of the latest `used` closed intervals and that of their weights, which begin with the one at `first`.
@@ -157,9 +161,9 @@ impl Losses {
         (weights / total).min(weights_with_open / total_with_open)
     }
 
-    /// Packets that were lost.
-    pub(super) const fn lost(&self) -> u64 {
-        self.lost
+    /// Packets up to the latest, and loss events among them.
+    pub(super) fn counts(&self) -> [u64; 2] {
+        [u64::from(self.end()), self.events]
     }
 }
 
@@ -195,9 +199,9 @@ mod tests {
 
     #[test]
     fn a_packet_is_lost_when_three_with_greater_numbers_have_arrived() {
-        assert_eq!(history(false, 12, &[10]).lost(), 0);
+        assert_eq!(history(false, 12, &[10]).counts(), [13, 0]);
         let lost = history(false, 13, &[10]);
-        assert_eq!(lost.lost(), 1);
+        assert_eq!(lost.counts(), [14, 1]);
         is(lost.rate(), 0.01);
         // Filled by then, the hole is none.
         let mut late = history(false, 12, &[10]);
@@ -205,7 +209,7 @@ mod tests {
         for seq in 13..20 {
             assert!(!late.on_packet(seq, false, at(seq + 1), RTT, || 100.0));
         }
-        assert_eq!((late.lost(), late.rate()), (0, 0.0));
+        assert_eq!((late.events, late.rate()), (0, 0.0));
         // Afterwards it remains one, and a copy is no packet.
         let mut lost = history(false, 13, &[10]);
         for seq in [10, 13] {
@@ -217,13 +221,13 @@ mod tests {
     #[test]
     fn losses_within_a_round_trip_are_one_event() {
         let one = history(false, 300, &[50, 51, 150]);
-        assert_eq!((one.count, one.lost()), (1, 3));
+        assert_eq!((one.count, one.events), (1, 1));
         let two = history(false, 300, &[50, 51, 151]);
         assert_eq!((two.count, two.closed[0].packets), (2, 101.0));
         // A gap of several round trips is as many events, by the times at which its packets would have arrived.
         let gap: Vec<u32> = (50..=349).collect();
         let long = history(false, 400, &gap);
-        assert_eq!((long.count, long.lost()), (3, 300));
+        assert_eq!((long.count, long.events), (3, 3));
         assert_eq!(
             long.closed[..3].iter().map(|closed| closed.packets).collect::<Vec<_>>(),
             [101.0, 101.0, 100.0]
@@ -236,7 +240,7 @@ mod tests {
         assert!(losses.on_packet(51, true, at(51), RTT, || 80.0));
         is(losses.rate(), 1.0 / 80.0);
         assert!(!losses.on_packet(52, true, at(52), RTT, || 80.0));
-        assert_eq!(losses.lost(), 0);
+        assert_eq!(losses.events, 1);
     }
 
     #[test]

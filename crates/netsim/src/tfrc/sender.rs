@@ -13,16 +13,18 @@ const FIRST_WAIT: Span = Span::s(2);
 /// Reported rates that are kept: those of two round trips, of which there is one per round trip and one per loss event.
 const REPORTS: usize = 8;
 
-/// What does not change during a run.
+/// What the user sets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Setting {
     /// Bytes of a packet (`s`).
     pub size: u32,
+    /// The greatest rate at which the application has something to send, in byte/s.
+    pub most: f64,
     /// Whether the pace follows the latest round trip, which damps oscillations (section 4.5).
     pub damped: bool,
 }
 
-/// A rate that a report told of.
+/// A reported rate.
 #[derive(Clone, Copy, Debug)]
 struct Received {
     rate: f64,
@@ -50,6 +52,12 @@ pub struct Sender {
     /// The rates that limit it (`X_recv_set`), and how many there are.
     received: [Received; REPORTS],
     known: usize,
+    /// Moments at which the application had more to send than was allowed, and up to when they can matter: `NotLimited1`,
+    /// `NotLimited2`, `t_new` and `t_next` of section 8.2.1.
+    unlimited: [Option<Time>; 2],
+    covered: [Option<Time>; 2],
+    /// When it started; reports of packets sent before do not count.
+    began: Time,
     /// When the last packet was sent, and the next may be.
     sent: Time,
     due: Time,
@@ -76,6 +84,9 @@ impl Sender {
             doubled: Time::ZERO,
             received: [Received { rate: f64::INFINITY, at: Time::ZERO }; REPORTS],
             known: 1,
+            unlimited: [None; 2],
+            covered: [None; 2],
+            began: Time::ZERO,
             sent: Time::ZERO,
             due: Time::MAX,
             silence: Time::MAX,
@@ -101,9 +112,11 @@ impl Sender {
         [self.silence, self.due]
     }
 
-    /// Starts to send: the first packet is due now.
-    pub fn on_start(&mut self, now: Time) {
-        (self.due, self.silence) = (now, now + FIRST_WAIT);
+    /// Starts to send, perhaps once more: the first packet is due now. Returns its number.
+    pub fn on_start(&mut self, now: Time, setting: &Setting) -> u32 {
+        let next = self.next;
+        *self = Self { next, began: now, due: now, silence: now + FIRST_WAIT, ..Self::new(setting) };
+        next
     }
 
     /// Sends nothing from now on.
@@ -117,21 +130,45 @@ impl Sender {
         self.next += 1;
         (self.sent, self.active) = (now, true);
         self.due = now + self.gap(setting);
+        if self.pace(setting) <= setting.most {
+            let late =
+                self.unlimited.iter().zip(&self.covered).position(|(moment, covered)| moment <= covered);
+            late.into_iter().for_each(|i| self.unlimited[i] = Some(now));
+        }
         datagram
+    }
+
+    /// The rate at which it may send at present (`X_inst`).
+    fn pace(&self, setting: &Setting) -> f64 {
+        let damping = if setting.damped && self.rtt > 0.0 { self.root / self.latest_root } else { 1.0 };
+        (self.rate * damping).max(f64::from(setting.size) / LONGEST_GAP)
     }
 
     /// The time between two packets (section 4.6).
     fn gap(&self, setting: &Setting) -> Span {
-        let size = f64::from(setting.size);
-        let damping = if setting.damped && self.rtt > 0.0 { self.root / self.latest_root } else { 1.0 };
-        Span::from_secs(size / (self.rate * damping).max(size / LONGEST_GAP))
+        Span::from_secs(f64::from(setting.size) / self.pace(setting).min(setting.most))
     }
 
-    /// Takes in a report; `limited` is whether in the time that it covers the sender had less to send than it was allowed
-    /// (section 4.3).
-    pub fn on_report(&mut self, now: Time, setting: &Setting, report: &Report, limited: bool) {
+    /// Whether the application had less to send than was allowed throughout the round trip that a report covers (section
+    /// 8.2.1), which ends at `last`.
+    fn was_limited(&mut self, now: Time, last: Time) -> bool {
+        let (rtt, last) = (Span::from_secs(self.rtt), Some(last));
+        let within = |moment: Time| Some(moment) <= last && Some(moment + rtt) > last;
+        let limited = !self.unlimited.iter().flatten().any(|&moment| within(moment));
+        self.covered = [last, Some(now)];
+        if self.unlimited[0] <= last && self.unlimited[1] > last {
+            self.unlimited[0] = self.unlimited[1];
+        }
+        limited
+    }
+
+    /// Takes in a report.
+    pub fn on_report(&mut self, now: Time, setting: &Setting, report: &Report) {
+        if self.due == Time::MAX || report.echo < self.began {
+            return;
+        }
         let size = f64::from(setting.size);
-        let sample = now.since(report.echo + report.delay).secs().max(1e-9);
+        let sample = now.since(report.echo).secs().max(1e-9);
         self.latest_root = sample.sqrt();
         if self.rtt == 0.0 {
             (self.rtt, self.root) = (sample, self.latest_root);
@@ -142,6 +179,7 @@ impl Sender {
             self.rtt = OLD * self.rtt + (1.0 - OLD) * sample;
             self.root = OLD * self.root + (1.0 - OLD) * self.latest_root;
         }
+        let limited = self.was_limited(now, report.echo);
         let limit = if !limited {
             self.add(report.received, now);
             2.0 * self.fastest()
@@ -240,8 +278,8 @@ impl Sender {
 mod tests {
     use super::*;
 
-    const SETTING: Setting = Setting { size: 1000, damped: false };
-    /// The rate of the equation with 1000 bytes, 0.1 s and p = 0.01, worked out by hand.
+    const SETTING: Setting = Setting { size: 1000, most: f64::INFINITY, damped: false };
+    /// The rate of the equation with 1000 bytes, 0.1 s and p = 0.01, computed by hand.
     const BY_HAND: f64 = 112_332.0;
 
     fn at(ms: u64) -> Time {
@@ -251,17 +289,17 @@ mod tests {
     /// A sender that has sent at 0 and takes these reports, each of a packet sent 100 ms before: ms, byte/s, p.
     fn told(reports: &[(u64, f64, f64)]) -> Sender {
         let mut sender = Sender::new(&SETTING);
-        sender.on_start(at(0));
+        assert_eq!(sender.on_start(at(0), &SETTING), 0);
         assert_eq!(sender.send(at(0), &SETTING), Datagram { seq: 0, sent: at(0), rtt: Span::ZERO });
         for &(ms, received, loss_event_rate) in reports {
-            tell(&mut sender, ms, received, loss_event_rate, false);
+            sender.send(at(ms - 100), &SETTING);
+            tell(&mut sender, ms, received, loss_event_rate);
         }
         sender
     }
 
-    fn tell(sender: &mut Sender, ms: u64, received: f64, loss_event_rate: f64, limited: bool) {
-        let report = Report { echo: at(ms - 110), delay: Span::ms(10), received, loss_event_rate };
-        sender.on_report(at(ms), &SETTING, &report, limited);
+    fn tell(sender: &mut Sender, ms: u64, received: f64, loss_event_rate: f64) {
+        sender.on_report(at(ms), &SETTING, &Report { echo: at(ms - 100), received, loss_event_rate });
     }
 
     fn is(sender: &Sender, expected: f64) {
@@ -287,10 +325,46 @@ mod tests {
         is(&told(&[first, (510, 3e4, 0.01)]), 60_000.0);
         // Whoever had less to send is held to 0.85 of what arrived after a loss, and to twice the most otherwise.
         let mut limited = told(&[first, (510, 4e4, 0.01)]);
-        tell(&mut limited, 610, 1e4, 0.01, true);
+        tell(&mut limited, 610, 1e4, 0.01);
         is(&limited, 80_000.0);
-        tell(&mut limited, 710, 3e4, 0.011, true);
+        tell(&mut limited, 710, 3e4, 0.011);
         is(&limited, 25_500.0);
+    }
+
+    #[test]
+    fn a_round_trip_is_limited_by_the_application_if_the_pace_was_faster_at_all_of_its_packets() {
+        let slow = Setting { most: 20_000.0, ..SETTING };
+        let mut sender = Sender::new(&slow);
+        sender.on_start(at(0), &slow);
+        sender.send(at(0), &slow);
+        sender.rtt = 0.1;
+        assert!(!sender.was_limited(at(100), at(0)), "at first a packet per second is allowed");
+        for (rate, ms, limited) in
+            [(40e3, 200, true), (10e3, 300, false), (40e3, 350, false), (40e3, 450, true)]
+        {
+            sender.rate = rate;
+            sender.send(at(ms), &slow);
+            assert_eq!(sender.due, at(ms) + Span::from_secs(1000.0 / f64::min(rate, 20_000.0)));
+            assert_eq!(sender.was_limited(at(ms + 100), at(ms)), limited, "{ms}");
+        }
+        // What was sent after the last packet of a report belongs to the next one.
+        sender.rate = 10e3;
+        sender.send(at(460), &slow);
+        sender.send(at(540), &slow);
+        assert!(!sender.was_limited(at(560), at(460)) && !sender.was_limited(at(640), at(540)));
+    }
+
+    #[test]
+    fn who_starts_again_goes_on_with_the_numbers_and_begins_anew_otherwise() {
+        let mut sender = told(&[(110, 0.0, 0.0), (510, 1e6, 0.01)]);
+        sender.on_stop();
+        tell(&mut sender, 610, 1e6, 0.01);
+        assert_eq!(sender.deadlines(), [Time::MAX; 2]);
+        assert_eq!(sender.on_start(at(1000), &SETTING), 3);
+        // Of before.
+        tell(&mut sender, 1050, 1e6, 0.01);
+        assert_eq!((sender.rate(), sender.rtt()), (1000.0, Span::ZERO));
+        assert_eq!(sender.send(at(1000), &SETTING).seq, 3);
     }
 
     #[test]
@@ -330,8 +404,8 @@ mod tests {
         let setting = Setting { damped: true, ..SETTING };
         let mut sender = told(&[(110, 0.0, 0.0), (510, 1e6, 0.01)]);
         // A round trip of 400 ms: the roots are 0.9 sqrt(0.1) + 0.1 sqrt(0.4) and sqrt(0.4), so 0.55 of the rate.
-        let report = Report { echo: at(510), delay: Span::ZERO, received: 1e6, loss_event_rate: 0.01 };
-        sender.on_report(at(910), &setting, &report, false);
+        let report = Report { echo: at(510), received: 1e6, loss_event_rate: 0.01 };
+        sender.on_report(at(910), &setting, &report);
         let (damped, other) = (sender.gap(&setting).secs(), sender.gap(&SETTING).secs());
         assert!((other / damped - 0.55).abs() < 1e-6, "{other} {damped}");
     }
