@@ -57,6 +57,11 @@ def test_equal_flows_have_the_loop_that_theory_gives_them() -> None:
     assert found.warnings == ()
 
 
+def test_a_name_is_no_scenario() -> None:
+    with pytest.raises(TypeError, match=r"load it with Scenario\.load\('lred/exp1'\)"):
+        aqmlab.analyse("lred/exp1")  # type: ignore[arg-type]
+
+
 def test_experiment_1_has_five_round_trips_and_both_losses() -> None:
     found = analyse(Scenario.load(EXP1).with_(aqm="pi").with_({"traffic.long.count": 100}))
     assert found.point.flows.count == pytest.approx([20] * 5)

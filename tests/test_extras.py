@@ -8,6 +8,8 @@ import pytest
 
 from release.environment import declared
 
+ROOT = Path(__file__).parents[1]
+
 FOLDER = "import aqmlab, sys; aqmlab.run(aqmlab.Scenario.load(sys.argv[1])).save('out')\n"
 COMMAND = "from aqmlab.cli import main; sys.argv[1:] = {!r}; main()\n"
 OWN = """\
@@ -25,7 +27,7 @@ USES = {
     "notebook": ("anywidget", "import aqmlab; aqmlab.Scenario.load('quickstart').play()\n"),
     "numba": ("numba", COMMAND.format(["check", "mine.py", "--speed"])),
     "pandas": ("pandas", "import aqmlab; aqmlab.run(aqmlab.Scenario.load(sys.argv[1])).to_pandas()\n"),
-    "papers": ("aqmlab_papers", COMMAND.format(["reproduce"])),
+    "papers": ("aqmlab_papers", COMMAND.format(["reproduce", "all", "--quick"])),
     "theory": ("control", "from aqmlab.theory.loop import Plant; Plant([1], [0.1], 60.0).transfer_function()\n"),
     "xarray": (
         "xarray",
@@ -53,3 +55,31 @@ def test_a_missing_extra_is_one_line_with_the_command(tmp_path: Path, small_file
     assert hidden.replace("_", "-") in said[0]
     if "main()" in use:
         assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "what"),
+    [
+        (["evaluate", "--aqm", "pi"], "aqmlab evaluate"),
+        (["show", "lred/exp1"], "a paper's scenario"),
+        (["run", "lred/exp1"], "a paper's scenario"),
+        (["design", "lred", "--n", "9"], "a paper's design rule"),
+    ],
+)
+def test_what_comes_with_the_papers_says_so_without_them(tmp_path: Path, arguments: list[str], what: str) -> None:
+    done = _without_papers(tmp_path, arguments)
+    assert done.returncode == 2
+    assert f"{what} comes with aqmlab-papers" in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_a_class_is_checked_without_the_papers(tmp_path: Path) -> None:
+    done = _without_papers(tmp_path, ["check", str(ROOT / "examples/mine.py")])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the fluid engine runs it" in " ".join(done.stdout.split())
+
+
+def _without_papers(folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    program = "import sys; sys.modules['aqmlab_papers'] = None\n" + COMMAND.format(arguments)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=100)

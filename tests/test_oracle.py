@@ -13,6 +13,7 @@ import aqmlab
 
 STORED = {row.name: row for row in reference.stored()}
 STAGGERED = {row.name: row for row in reference.staggered()}
+TFRC = {row.name: row for row in reference.tfrc()}
 
 # A row or two of each kind, the cheapest.
 SUBSET = [
@@ -60,6 +61,12 @@ def test_ns2_and_we_agree(name: str) -> None:
 @pytest.mark.parametrize("name", STAGGERED)
 def test_without_simultaneous_arrivals_ns2_and_we_agree(name: str) -> None:
     assert off(compared(STAGGERED[name])) == []
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["tfrc_DropTail_n2_p0.01", "tfrc_RED_n2_p0.05", "tfrc_RED_n8_p0.001"])
+def test_tfrc_beside_tcp_has_the_rate_of_ns2s(name: str) -> None:
+    assert off(compared(TFRC[name])) == []
 
 
 # ns-2 samples just before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.

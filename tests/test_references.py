@@ -22,6 +22,7 @@ NETSIM = ROOT / "crates/netsim/src"
 FILES = {
     ("traffic", "dash"): ["traffic/player.rs"],
     ("traffic", "fgn"): ["traffic/noise.rs"],
+    ("traffic", "tfrc"): ["tfrc.rs"],
     ("flavour", "rack"): ["tcp/rack.rs", "tcp/rack/rate.rs", "tcp/rack/receiver.rs", "tcp/rack/rtt.rs"],
     ("engine", "fluid"): ["../../fluid/src/engine.rs"],
     **{

@@ -59,7 +59,7 @@ def test_arrivals_have_the_hurst_parameter_asked_for(hurst: float) -> None:
     assert local_whittle(arrivals) == pytest.approx(hurst, abs=0.042)
 
 
-@pytest.mark.parametrize("name", ["fgn", "on-off", "trace", "voip-video"])
+@pytest.mark.parametrize("name", ["fgn", "on-off", "tfrc", "trace", "voip-video"])
 def test_a_shipped_scenario_of_traffic_runs_by_name(quick_cli: Cli, name: str) -> None:
     done = quick_cli("run", f"traffic/{name}", "--json")
     assert done.returncode == 0, done.stderr

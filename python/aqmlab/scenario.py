@@ -520,3 +520,10 @@ def _listed() -> Mapping[str, Mapping[str, Any]]:
 def algorithms() -> Mapping[str, str]:
     """Return the algorithm of each variant, by their names."""
     return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
+
+
+def require_scenario(scenario: object) -> None:
+    """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
+    if not isinstance(scenario, Scenario):
+        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
+        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")

@@ -25,10 +25,10 @@ def main() -> int:
     if given.live:
         rows = [_live(given.live, given.seeds)]
     elif given.rows:
-        every = reference.stored() + reference.staggered()
+        every = reference.stored() + reference.staggered() + reference.tfrc()
         rows = [row for row in every if any(fnmatch(row.name, pattern) for pattern in given.rows.split())]
         if not rows:
-            parser.error(f"--rows {given.rows}: no row of reference.csv or staggered.csv is called so")
+            parser.error(f"--rows {given.rows}: no row of reference.csv, staggered.csv or tfrc.csv is called so")
     else:
         rows = reference.stored()
     with progress_bar() as progress:

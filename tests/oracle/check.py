@@ -29,10 +29,20 @@ OF_ONE_FLOW = {
     "drops": (0.05, 2.0),
     "period": (0.03, 0.0),
 }
+# ns-2's TFRC is that of RFC 3448 with changes, ours that of RFC 5348.
+OF_TFRC = {
+    "goodput_tfrc": (0.10, 0.0),
+    "goodput_tcp": (0.10, 0.0),
+    "util": (0.0, 0.02),
+    "loss": (0.10, 0.002),
+    "q_mean": (0.10, 2.5),
+    "q_mad": (0.15, 1.5),
+}
 
 
 def checks(row: Row, ours: Mapping[str, float]) -> Iterator[Check]:
-    for metric, (relative, absolute) in (OF_ONE_FLOW if row.one_flow else TOLERANCES).items():
+    tolerances = OF_TFRC if row.keys["n_tfrc"] != "0" else OF_ONE_FLOW if row.one_flow else TOLERANCES
+    for metric, (relative, absolute) in tolerances.items():
         theirs = _period(row) if metric == "period" else row.metrics.get(metric)
         if theirs is None:
             continue

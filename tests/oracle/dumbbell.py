@@ -16,7 +16,7 @@ assert TABLE
 _WORDS = TABLE[1].split()
 DEFAULTS: dict[str, str] = dict(zip(_WORDS[::2], _WORDS[1::2], strict=True))
 
-HEADER = 40
+HEADER, OF_UDP = 40, 28
 WIDEST = 65535
 FLAVOURS = {"Tahoe": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
 
@@ -176,6 +176,17 @@ def _traffic(given: Keys) -> list[dict[str, Any]]:
     }
     entries: list[tuple[str, dict[str, Any]]] = [
         (given["n_tcp"], {"name": "tcp", "count": int(given["n_tcp"]), "start": start, **common}),
+        (
+            given["n_tfrc"],
+            {
+                "name": "tfrc",
+                "kind": "tfrc",
+                "count": int(given["n_tfrc"]),
+                "start": start,
+                "packet_size": f"{given['psize']} B",
+                "ecn": "ect0" if float(given["ecn"]) else "none",
+            },
+        ),
         (given["rev_tcp"], {"name": "back", "count": int(given["rev_tcp"]), "start": start, **back, **common}),
         (
             given["n_udp"],

@@ -5,7 +5,7 @@ from statistics import mean
 
 from aqmlab.results.result import Result, Run
 from aqmlab.runs.replication import compare_scenarios
-from oracle.dumbbell import HEADER, NotYet, scenario
+from oracle.dumbbell import HEADER, OF_UDP, NotYet, scenario
 from oracle.reference import Row
 from oracle.window import period
 
@@ -52,6 +52,11 @@ def _metrics(row: Row, result: Result, whole: Result | None) -> dict[str, float]
         "q_mad": over_seeds(lambda run: run.metrics["queue_mad"]),
         "timeouts": over_seeds(lambda run: run.classes["tcp"]["timeouts_total"]),
     }
+    if row.keys["n_tfrc"] != "0":
+        # ns-2's monitor counts those lost at random too.
+        ours["loss"] = over_seeds(lambda run: run.metrics["path_loss_ratio"])
+        ours["goodput_tfrc"] = over_seeds(lambda run: _goodput_of(run, "tfrc", row.keys))
+        ours["goodput_tcp"] = over_seeds(lambda run: _goodput_of(run, "tcp", row.keys))
     if whole:
         ours["drops"] = over_seeds(_drops, whole.runs)
         if row.keys["n_udp"] != "0":
@@ -70,12 +75,13 @@ def _drops(run: Run) -> float:
 
 
 def _goodput(run: Run, keys: Mapping[str, str]) -> float:
-    """In Mbit/s: in order at the TCP receivers, headers counted, and UDP that left the queue."""
+    """In Mbit/s: in order at the receivers, headers counted, and UDP that left the queue."""
+    return sum(_goodput_of(run, name, keys) for name in run.classes if not name.endswith("back"))
+
+
+def _goodput_of(run: Run, name: str, keys: Mapping[str, str]) -> float:
     size = int(keys["psize"])
-    total = 0.0
-    for name, metrics in run.classes.items():
-        if name == "udp":
-            total += metrics["throughput"] or 0
-        elif not name.endswith("back"):
-            total += (metrics["goodput"] or 0) * size / (size - HEADER)
-    return total * 1e-6
+    if name == "udp":
+        return (run.classes[name]["throughput"] or 0) * 1e-6
+    header = OF_UDP if name == "tfrc" else HEADER
+    return (run.classes[name]["goodput"] or 0) * size / (size - header) * 1e-6

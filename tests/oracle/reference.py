@@ -44,7 +44,7 @@ class Row:
         return self.keys["n_tcp"] == "1"
 
 
-METRICS = ("goodput", "util", "loss", "q_mean", "q_mad", "timeouts", "drops")
+METRICS = ("goodput", "util", "loss", "q_mean", "q_mad", "timeouts", "drops", "goodput_tfrc", "goodput_tcp")
 
 
 CLEAN = {"acc_mbps": "100"}
@@ -62,12 +62,19 @@ def staggered() -> list[Row]:
     return [_row(row, CLEAN, None) for row in _read("staggered.csv")]
 
 
+def tfrc() -> list[Row]:
+    """Runs of TFRC beside TCP over a bottleneck in front of which packets are lost at random."""
+    return [_row(row, CLEAN, None) for row in _read("tfrc.csv")]
+
+
 def _row(row: Mapping[str, str], keys: Mapping[str, str], window: Trace | None) -> Row:
     seeds = int(row["seeds"])
     # The column `loss` is the metric; the key of this name has a column of its own.
     given = {key: row[key] for key in DEFAULTS if row.get(key)} | {"loss": row.get("bernoulli_loss", "0")}
     keys = DEFAULTS | given | dict(keys)
-    names = [name for name in METRICS if row.get(name) and (float(keys["sample"]) or not name.startswith("q_"))]
+    # In the other files goodput_tcp repeats goodput.
+    known = METRICS if keys["n_tfrc"] != "0" else METRICS[:-2]
+    names = [name for name in known if row.get(name) and (float(keys["sample"]) or not name.startswith("q_"))]
     metrics = {name: Measured(float(row[name]), float(row[f"{name}_sd"] or 0) / seeds**0.5) for name in names}
     return Row(row["name"], keys, metrics, window)
 

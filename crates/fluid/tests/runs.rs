@@ -207,6 +207,8 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     assert!(
         unsupported(&sized).starts_with("traffic.long: the fluid model cannot express the end of a transfer")
     );
+    let friendly = dumbbell("", 10, 10.0, "") + "[[traffic]]\nname = \"stream\"\nkind = \"tfrc\"\n";
+    assert!(unsupported(&friendly).starts_with("traffic.stream: the fluid model has no TFRC"));
     let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");
     assert!(unsupported(&weights).starts_with("aqm.weights"));
     let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));

@@ -20,7 +20,7 @@ use crate::measure::series::Series;
 use crate::network::link::Flight;
 use crate::simulation::{Simulation, WindowSample};
 use crate::tcp::{Receiver, Sender, bytes_on_heap};
-use crate::traffic::source::Source;
+use crate::traffic::source::{Ends, Source};
 use aqm::aqm::AnyParams;
 use aqm::unit::{Limit, Span, Time};
 use run::Watch;
@@ -99,6 +99,7 @@ pub fn known_memory(scenario: &Scenario) -> u64 {
         match &traffic.kind {
             TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
             TrafficKind::Short(..) | TrafficKind::Web(..) => 0,
+            TrafficKind::Udp(Udp::Tfrc(_), _) => count * (size_of::<Source>() + size_of::<Ends>()) as u64,
             TrafficKind::Udp(..) => count * size_of::<Source>() as u64,
         }
     });

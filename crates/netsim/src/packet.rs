@@ -1,6 +1,7 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
 use crate::tcp::{Ack, Segment};
+use crate::tfrc;
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
 use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
@@ -17,6 +18,16 @@ pub enum PacketKind {
     Datagram,
     /// The answer to a datagram.
     Reply,
+    /// What a receiver of TFRC reports.
+    Report,
+}
+
+impl PacketKind {
+    /// Whether it is of UDP.
+    #[must_use]
+    pub const fn is_udp(self) -> bool {
+        matches!(self, Self::Datagram | Self::Reply | Self::Report)
+    }
 }
 
 const ECT: u8 = 1;
@@ -53,7 +64,7 @@ pub(crate) struct Packet {
     /// Number of the segment, or the next that the ACK expects.
     seq: u32,
     /// SACK blocks as distances from `seq`: a window is at most 65535 segments. Where the flags say `DELAY`, the
-    /// last holds a one-way delay in microseconds, the lower half first.
+    /// last holds a one-way delay in microseconds, the lower half first. TFRC's numbers are in the same place.
     blocks: [(u16, u16); MOST_BLOCKS],
     /// Size on the wire in bytes.
     pub(crate) size: u16,
@@ -187,6 +198,34 @@ impl Packet {
     /// The answer to a datagram, with its size and stamp, on the path that starts at `hop`.
     pub(crate) const fn reply(&self, hop: u32) -> Self {
         Self { hop, kind: PacketKind::Reply, flags: self.flags & !CE, ..*self }
+    }
+
+    /// A datagram of TFRC.
+    pub(crate) fn tfrc(datagram: &tfrc::Datagram, header: Header, ecn: Ecn) -> Self {
+        let rtt = datagram.rtt.nanos();
+        let packet = Self::datagram(datagram.sent, header, ecn);
+        Self { seq: datagram.seq, blocks: halves([rtt as u32, (rtt >> 32) as u32, 0]), ..packet }
+    }
+
+    /// The datagram of TFRC that this is.
+    pub(crate) fn tfrc_datagram(&self) -> tfrc::Datagram {
+        let [low, high, _] = whole(self.blocks);
+        let rtt = Span::ns(u64::from(high) << 32 | u64::from(low));
+        tfrc::Datagram { seq: self.seq, sent: self.stamp, rtt }
+    }
+
+    /// A report of TFRC, whose stamp is its echo.
+    pub(crate) fn report(report: &tfrc::Report, header: Header) -> Self {
+        let (rate, received) = (report.loss_event_rate as f32, report.received.to_bits());
+        let blocks = halves([received as u32, (received >> 32) as u32, rate.to_bits()]);
+        Self { kind: PacketKind::Report, blocks, ..Self::datagram(report.echo, header, Ecn::None) }
+    }
+
+    /// The report of TFRC that this is.
+    pub(crate) fn tfrc_report(&self) -> tfrc::Report {
+        let [low, high, rate] = whole(self.blocks);
+        let received = f64::from_bits(u64::from(high) << 32 | u64::from(low));
+        tfrc::Report { echo: self.stamp, received, loss_event_rate: f64::from(f32::from_bits(rate)) }
     }
 
     /// A packet from outside, offered at `now` and identified by its number. All that is known of an ACK, which is any
@@ -337,13 +376,22 @@ impl Packet {
     }
 }
 
+/// Numbers at the place of the blocks, the lower half first.
+fn halves(numbers: [u32; MOST_BLOCKS]) -> [(u16, u16); MOST_BLOCKS] {
+    numbers.map(|number| (number as u16, (number >> 16) as u16))
+}
+
+fn whole(blocks: [(u16, u16); MOST_BLOCKS]) -> [u32; MOST_BLOCKS] {
+    blocks.map(|(low, high)| u32::from(high) << 16 | u32::from(low))
+}
+
 impl Frame for Packet {
     #[inline]
     fn packet(&self) -> aqm::Packet {
         let flow = u64::from(self.flow) | u64::from(self.generation) << 32 | (self.kind as u64) << 48;
         let low_latency = if self.kind == PacketKind::Ack { LOW_LATENCY } else { L4S };
         aqm::Packet {
-            udp: matches!(self.kind, PacketKind::Datagram | PacketKind::Reply),
+            udp: self.kind.is_udp(),
             // CE has taken the place of what was there before (RFC 9331, section 5.1).
             l4s: self.flags & CE != 0 || self.flags & low_latency == low_latency,
             flow,
@@ -413,6 +461,22 @@ mod tests {
             packet.mark();
             assert_eq!((packet.packet().ect, packet.packet().l4s), (ect, true), "CE after {ecn:?}");
         }
+    }
+
+    #[test]
+    fn what_tfrc_says_comes_out_as_it_went_in() {
+        let datagram =
+            tfrc::Datagram { seq: 70_000, sent: Time::from_nanos(7), rtt: Span::ns(5_123_456_789) };
+        let packet = Packet::tfrc(&datagram, header(1000), Ecn::Ect0);
+        assert_eq!((packet.tfrc_datagram(), packet.is_ect(), packet.is_data()), (datagram, true, true));
+        let report = tfrc::Report {
+            echo: Time::from_nanos(9),
+            received: 1e10 / 3.0,
+            loss_event_rate: f64::from(0.01_f32),
+        };
+        let packet = Packet::report(&report, header(40));
+        assert_eq!((packet.tfrc_report(), packet.is_ect(), packet.is_data()), (report, false, false));
+        assert!(packet.packet().udp);
     }
 
     #[test]

@@ -16,6 +16,7 @@ mod quality;
 mod set_up;
 mod summary;
 mod tap;
+mod tfrc;
 
 pub use account::{Account, Ends};
 pub use any::{Run, RunOptions};
@@ -306,10 +307,14 @@ impl<P: Probe> Simulation<P> {
                 let source = &mut self.endpoints.sources[packet.flow as usize];
                 source.on_arrival(packet.payload(), false);
                 if let Some(reverse) = source.reverse {
+                    if source.ends().is_some() {
+                        return self.on_tfrc_datagram(clock, packet);
+                    }
                     self.network.send_now(clock, &packet.reply(reverse));
                 }
             }
             PacketKind::Reply => self.on_round_trip(packet),
+            PacketKind::Report => self.on_report(packet),
         }
     }
 
@@ -427,6 +432,9 @@ impl<P: Probe> Simulation<P> {
     fn send_datagram<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let source = &mut self.endpoints.sources[index as usize];
+        if source.ends().is_some() {
+            return self.on_tfrc_event(clock, index);
+        }
         if now >= source.stop {
             return;
         }

@@ -157,6 +157,7 @@ fn what_the_engine_cannot_foresee_it_does_not() {
         "kind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"4 kB\"\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
         "kind = \"web\"\ncount = 5\npacket_size = \"500 B\"\ntcp = \"rfc5681\"",
         "kind = \"ping\"\ncount = 3\ninterval = \"7 ms\"",
+        "kind = \"tfrc\"\ncount = 3\npacket_size = \"500 B\"",
         "kind = \"transfer\"\ncount = 20\nsize = \"exponential(20 kB)\"\npacket_size = \"500 B\"\nstart = \"uniform(0 s, 5 s)\"\n\
          tcp = \"rfc5681\"",
         "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"dctcp\"",

@@ -19,6 +19,7 @@ mod rooms;
 mod runs;
 mod scripts;
 mod shaper;
+mod tfrc;
 mod traffic;
 mod transient;
 mod watch;

@@ -25,7 +25,8 @@ const ALL: &str = "duration = \"6 s\"\nwarmup = \"1 s\"\nclock = \"CLOCK\"\n[dum
     [[traffic]]\nname = \"short\"\nkind = \"short\"\narrival_rate = \"20 /s\"\nsize = \"8 kB\"\nsend_jitter = \"1 ms\"\n\
     [[traffic]]\nname = \"web\"\nkind = \"web\"\ncount = 3\nthink = \"500 ms\"\nsend_jitter = \"1 ms\"\n\
     [[traffic]]\nname = \"call\"\nkind = \"voip\"\nsend_jitter = \"1 ms\"\n\
-    [[traffic]]\nname = \"ping\"\nkind = \"ping\"\ninterval = \"10 ms\"\nsend_jitter = \"1 ms\"\n";
+    [[traffic]]\nname = \"ping\"\nkind = \"ping\"\ninterval = \"10 ms\"\nsend_jitter = \"1 ms\"\n\
+    [[traffic]]\nname = \"tfrc\"\nkind = \"tfrc\"\nmax_rate = \"300 kbit/s\"\nsend_jitter = \"1 ms\"\n";
 
 #[test]
 fn every_packet_that_waits_in_a_host_is_accounted_for() {

@@ -141,10 +141,7 @@ impl<W: Write> Links<W> {
         let size = u64::from(seen.size);
         let entry = &self.entries[seen.class];
         let mut out = Vec::with_capacity(block::SNAP);
-        let protocol = match seen.kind {
-            PacketKind::Data | PacketKind::Ack => IpNumber::TCP,
-            PacketKind::Datagram | PacketKind::Reply => IpNumber::UDP,
-        };
+        let protocol = if seen.kind.is_udp() { IpNumber::UDP } else { IpNumber::TCP };
         let (from, to) = (address(seen.ends.0), address(seen.ends.1));
         let payload = size.saturating_sub(IP) as u16;
         let Ok(mut ip) = Ipv4Header::new(payload, 64, protocol, from.octets(), to.octets()) else {
@@ -164,7 +161,7 @@ impl<W: Write> Links<W> {
         let (flow, generation) = seen.flow;
         let own = (FIRST + (flow.wrapping_mul(7).wrapping_add(u32::from(generation))) % PORTS) as u16;
         let server = PORT + seen.class as u16;
-        let answers = matches!(seen.kind, PacketKind::Ack | PacketKind::Reply);
+        let answers = matches!(seen.kind, PacketKind::Ack | PacketKind::Reply | PacketKind::Report);
         let ports = if answers { (server, own) } else { (own, server) };
         if protocol == IpNumber::UDP {
             let body = &ZEROS[..usize::from(payload).saturating_sub(8)];

@@ -6,7 +6,7 @@
 
 use crate::stack::{LAST_PORT, Stack, Unmapped};
 use scenario::Scenario;
-use scenario::model::{Tcp, TrafficKind};
+use scenario::model::{Tcp, TrafficKind, Udp};
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -114,6 +114,12 @@ impl Hosts {
                 remedy: format!("its packets of TCP have {} to {} bytes", PACKETS.start(), PACKETS.end()),
             })
             .collect();
+        let friendly = traffic.iter().filter(|entry| matches!(entry.kind, TrafficKind::Udp(Udp::Tfrc(_), _)));
+        unmapped.extend(friendly.map(|entry| Unmapped {
+            key: format!("traffic.{}.kind", entry.name),
+            value: "\"tfrc\"".to_owned(),
+            remedy: "it has no sender of TFRC; use the packet engine".to_owned(),
+        }));
         let of_tcp: Vec<Option<Stack>> = traffic
             .iter()
             .map(|entry| {
@@ -296,6 +302,15 @@ mod tests {
         assert_eq!(hosts.ends(&scenario, 0, 0)[0].node, hosts.ends(&scenario, 1, 0)[0].node);
         let old = scenario_with_old_tcp();
         assert_eq!(Hosts::new(&old).unwrap_err()[0].key, "traffic.a.tcp.flavour");
+    }
+
+    #[test]
+    fn tfrc_is_refused() {
+        let text = "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\n";
+        let problems = Hosts::new(&scenario(text)).unwrap_err();
+        let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        let kind = "traffic.b.kind = \"tfrc\": the Linux engine cannot do that; it has no sender of TFRC; use the packet engine";
+        assert_eq!(text, [kind]);
     }
 
     fn scenario_with_old_tcp() -> Scenario {

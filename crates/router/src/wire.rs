@@ -80,7 +80,7 @@ impl Seen {
 impl fmt::Display for Seen {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let protocol = match self.kind {
-            PacketKind::Datagram | PacketKind::Reply => "UDP",
+            PacketKind::Datagram | PacketKind::Reply | PacketKind::Report => "UDP",
             PacketKind::Data => "TCP with payload",
             PacketKind::Ack => "TCP without payload",
         };

@@ -20,14 +20,14 @@ macro_rules! metrics {
     ($(#[doc = $list_doc:literal])+ $list:ident: $(
         $(#[doc = $about:literal])+
         pub struct $name:ident {
-            $($(#[doc = $doc:literal])+ $(#[serde($serde:ident)])? $field:ident: $type:ty $(= $unit:literal)?;)+
+            $($(#[doc = $doc:literal])+ $(#[serde($($serde:tt)+)])? $field:ident: $type:ty $(= $unit:literal)?;)+
         }
     )+) => {
         $(
             $(#[doc = $about])+
             #[derive(Clone, PartialEq, Default, Debug, Serialize)]
             pub struct $name {
-                $($(#[doc = $doc])+ $(#[serde($serde)])? pub $field: $type,)+
+                $($(#[doc = $doc])+ $(#[serde($($serde)+)])? pub $field: $type,)+
             }
         )+
 
@@ -191,7 +191,7 @@ metrics! {
         path_loss_ratio: Option<f64> = "fraction";
         /// Mean round-trip time of packets: of TCP, from the sending of a segment to the arrival of the ACK of new data
         /// that echoes its time (RFC 7323, section 4), with the delay of a delayed ACK; of `ping`, from request to
-        /// answer. Unknown for TCP on the `linux` engine.
+        /// answer; of `tfrc`, from a datagram to the next report, without its time at the receiver. Unknown for TCP on the `linux` engine.
         rtt_mean: Option<f64> = "s";
         /// Median of those times, to three digits.
         rtt_p50: Option<f64> = "s";
@@ -227,9 +227,13 @@ metrics! {
         /// at the rates of the links at the start; for a class only.
         delay_idle: Option<f64> = "s";
         /// Mean over the flows of the round-trip time without other traffic: the propagation delays, and the transmissions of
-        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`; for a
-        /// class only.
+        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping` and
+        /// `tfrc`; for a class only.
         rtt_idle: Option<f64> = "s";
+        /// Loss events per packet of `tfrc`, as its receivers see them: losses and marks within a round trip are one; in the
+        /// window, for a class of `tfrc` only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        loss_event_rate: Option<f64> = "fraction";
         /// Mean opinion score of `voip`, 1 to 4.5, by the E-model (ITU-T G.107) with Ie and Bpl of the `codec` (G.113, appendix
         /// I), random loss and no echo. Voice is played one `frame_rate` period, and the codec's look-ahead, after
         /// `delay_p99`; later and lost packets are missing. For a class only.

@@ -5,7 +5,7 @@ use run::Column;
 
 /// The packets that links sent or lost: `at` and `waited` in s, `link`, `class` and `flow` by their numbers, `size` in
 /// bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3 for lack of room, 4 for its ECN), `kind` (0 data, 1 ACK, 2
-/// datagram, 3 the answer to one), `marked` (0 or 1), `seq`, and the numbers of the nodes `from` and `to`.
+/// datagram, 3 the answer to one, 4 a report of TFRC), `marked` (0 or 1), `seq`, and the numbers of the nodes `from` and `to`.
 #[must_use]
 pub fn of_packets(seen: &[Seen]) -> Vec<Column> {
     let column = |name: &str, value: &dyn Fn(&Seen) -> f64| Column {
@@ -60,5 +60,6 @@ const fn number_of(kind: PacketKind) -> f64 {
         PacketKind::Ack => 1.0,
         PacketKind::Datagram => 2.0,
         PacketKind::Reply => 3.0,
+        PacketKind::Report => 4.0,
     }
 }

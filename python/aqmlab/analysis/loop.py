@@ -20,7 +20,7 @@ from aqmlab.analysis.operating_point import OperatingPoint, operating_point
 from aqmlab.files import DEFAULT_FORMATS, json_text, write_text
 from aqmlab.kinds import ANALYSIS
 from aqmlab.presenters import drawn, presented
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, require_scenario
 from aqmlab.text import columns, printable
 from aqmlab.theory.domain import caution, remarks
 from aqmlab.theory.laws import ControlLaw, lred
@@ -118,7 +118,7 @@ class Analysis:
     @cached_property
     def answer(self) -> Answer:
         """Whether the loop is stable, how far it is from the boundary, why, and what would change that."""
-        return answer.find(_facts(self.scenario), self.at, self.point, self.law, self.loops)
+        return answer.find(json.loads(self.scenario._core.fluid_model()), self.at, self.point, self.law, self.loops)
 
     def document(self) -> dict[str, Any]:
         """Return the analysis as a dictionary for JSON.
@@ -203,12 +203,15 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
 
     Raises
     ------
+    TypeError
+        If it is not a Scenario.
     ScenarioError
         If the scenario is not valid, or the fluid model cannot describe it.
     ValueError
         If there is nothing to analyse at that time, or it is outside the run.
     """
-    facts = _facts(scenario)
+    require_scenario(scenario)
+    facts: dict[str, Any] = json.loads(scenario._core.fluid_model())
     if at is None:
         at = (facts["warmup"] + facts["duration"]) / 2
     elif not 0 <= at <= facts["duration"]:
@@ -230,12 +233,6 @@ def analyse(scenario: Scenario, at: float | None = None) -> Analysis:
         not_modelled=tuple(facts["not_modelled"]),
         warnings=tuple(warned),
     )
-
-
-def _facts(scenario: Scenario) -> dict[str, Any]:
-    """Return what the engine states about a scenario for the fluid model."""
-    facts: dict[str, Any] = json.loads(scenario._core.fluid_model())
-    return facts
 
 
 def _with_estimator(facts: dict[str, Any], point: OperatingPoint, plant: Plant) -> None:

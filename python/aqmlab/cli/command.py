@@ -126,7 +126,8 @@ def _command(name: str) -> Any:
 def alone(name: str, declared: Callable[..., Any]) -> Any:
     """Return the command that a function declares."""
     group = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    group.command(name)(declared)
+    lacking = declared.__module__ == __name__
+    group.command(name, context_settings={"ignore_unknown_options": lacking})(declared)
     return typer.main.get_command(group)
 
 

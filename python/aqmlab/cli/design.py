@@ -61,6 +61,14 @@ class _Rules(TyperGroup):
         """Return the names of the rules, of which none is imported."""
         return list(self.commands)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the rule that is asked for; without the papers, name the extra that has the others."""
+        if args and args[0] not in self.commands and not plugins.entries("aqmlab.designs"):
+            listed = ", ".join(self.commands)
+            lacking = plugins.missing("papers", "a paper's design rule")
+            stop(BAD_USAGE, f"{args[0]}: there is {listed}; {lacking}")
+        return super().resolve_command(ctx, args)
+
 
 design = Commands(
     name="design",

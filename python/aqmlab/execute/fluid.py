@@ -10,10 +10,9 @@ from typing import Any, Literal
 from aqmlab import _core
 from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.execute.task import Outcome, Task, advance, as_parquet, packed, scenario_of
-from aqmlab.execute.variants import require_scenario
 from aqmlab.results.result import Result, Run
 from aqmlab.results.series import Recording
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, require_scenario
 
 
 def fluid(

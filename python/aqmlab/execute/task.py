@@ -105,11 +105,13 @@ error.
 
 
 _LATER_DEFAULTS = {
-    **dict.fromkeys(("framing", "memory_limit", "sender_delay", "receiver_delay", "src", "dst"), "auto"),
+    **dict.fromkeys(("framing", "memory_limit", "sender_delay", "receiver_delay", "src", "dst", "max_rate"), "auto"),
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
     "codec": "g711",
+    "damping": False,
+    "history_discounting": True,
 }
 """Keys of scenarios that runs may be older than, with the defaults by which they change no result."""
 

@@ -98,10 +98,3 @@ def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:
         if first != label:
             return first, label
     return None
-
-
-def require_scenario(scenario: object) -> None:
-    """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
-    if not isinstance(scenario, Scenario):
-        cure = f": load it with Scenario.load({scenario!r})" if isinstance(scenario, str) else ""
-        raise TypeError(f"scenario = {scenario!r}: must be a Scenario{cure}")

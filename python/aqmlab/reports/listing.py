@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from aqmlab import plugins
 from aqmlab.execute.engine import ENGINES
 from aqmlab.scenario import Scenario, catalogue, described, is_own, shipped
 
@@ -88,6 +89,8 @@ def page(name: str) -> str:
         return _scenario_page(scenarios[name])
     near = difflib.get_close_matches(name, [*aqms, *variants, *known, *scenarios], n=1)
     hint = f"; is {near[0]} meant?" if near else "; `aqmlab list` lists what there is"
+    if not plugins.entries("aqmlab.scenarios"):
+        hint += "; " + plugins.missing("papers", "a paper's scenario")
     raise KeyError(f"there is no {name}{hint}")
 
 

@@ -345,6 +345,7 @@ EXAMPLES = {
     "video": 'frame_rate = "25 /s", active = ["5 s", "20 s"]',
     "game": 'frame_rate = "60 /s", size = "uniform(40 B, 120 B)"',
     "ping": 'interval = "100 ms"',
+    "tfrc": 'count = 5, ecn = "ect0"',
 }
 """Example keys and values for each kind of traffic."""
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from aqmlab.execute.engine import PACKETS, Engine, different
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.progress import OnProgress
-from aqmlab.execute.variants import labelled, repeated, require_scenario, spelled_out, with_discipline
+from aqmlab.execute.variants import labelled, repeated, spelled_out, with_discipline
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import PACKET, Result
 from aqmlab.runs.cases import Case, Interrupted, performed
@@ -16,7 +16,7 @@ from aqmlab.runs.seeds import seeds_on
 from aqmlab.runs.stages import Until, reached
 from aqmlab.runs.until import Looks
 from aqmlab.runs.warmup import AUTO, PILOTS, replaced, settled
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, require_scenario
 
 
 def run(

@@ -9,11 +9,11 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.execute.engine import PACKETS, Engine
-from aqmlab.execute.variants import chosen_variants, require_scenario
+from aqmlab.execute.variants import chosen_variants
 from aqmlab.runs.plan import Study
 from aqmlab.runs.points import DRAWN, Design, Scalar, design
 from aqmlab.runs.seeds import seeds_on
-from aqmlab.scenario import Scenario, Settings, is_for
+from aqmlab.scenario import Scenario, Settings, is_for, require_scenario
 
 _DEFAULTS: dict[str, Any] = {"vary": [], "aqm": "auto", "seeds": 1, "method": "grid", "samples": 100, "sample_seed": 1}
 """The `[sweep]` of a scenario without one."""

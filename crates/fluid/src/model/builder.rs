@@ -170,6 +170,10 @@ impl<'a> Builder<'a> {
                 ));
                 self.constant(entry, traffic, scenario::offered(traffic), name, Ecn::None)
             }
+            TrafficKind::Udp(Udp::Tfrc(_), _) => Err(Unsupported::new(format!(
+                "traffic.{}: the fluid model has no TFRC, whose rate follows losses and delays; use `aqmlab run`",
+                traffic.name
+            ))),
             TrafficKind::Udp(udp, ecn) => {
                 if !matches!(udp, Udp::Cbr(_)) {
                     let message =

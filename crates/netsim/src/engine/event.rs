@@ -36,7 +36,7 @@ pub(crate) enum Event {
     Short(u32),
     /// A web client begins a session, or goes on with it.
     Session(u32),
-    /// A UDP source sends its next datagram.
+    /// A UDP source sends its next datagram, or a timer of TFRC goes off.
     Datagram(u32),
     /// A packet that waited in its host leaves it.
     Release(u32),

@@ -92,7 +92,7 @@ impl Endpoints {
                 prefetch_index(&self.senders, flow);
                 prefetch_index(&self.senders, flow + 1);
             }
-            PacketKind::Datagram | PacketKind::Reply => return,
+            PacketKind::Datagram | PacketKind::Reply | PacketKind::Report => return,
         }
         prefetch_index(&self.flows, flow);
     }
@@ -271,6 +271,9 @@ impl Endpoints {
         }
         for source in self.sources.iter_mut().filter(|source| !ends_early(source.forward)) {
             source.delivered_at_warmup = source.delivered;
+        }
+        for ends in self.sources.iter_mut().filter_map(Source::ends_mut) {
+            ends.note_warmup();
         }
     }
 }

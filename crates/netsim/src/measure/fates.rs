@@ -1,6 +1,6 @@
 //! The known fates of packets at a queue while the fate of an earlier packet is unknown.
 
-use crate::packet::{Packet, PacketKind};
+use crate::packet::Packet;
 use aqm::Ring;
 
 /// The fate of an arrival.
@@ -131,7 +131,7 @@ impl FlowKey {
             flow: packet.flow,
             class: packet.class() as u16,
             generation: packet.generation,
-            udp: matches!(packet.kind, PacketKind::Datagram | PacketKind::Reply),
+            udp: packet.kind.is_udp(),
         }
     }
 }

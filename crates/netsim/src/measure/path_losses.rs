@@ -4,7 +4,7 @@ use crate::packet::{Packet, PacketKind};
 use aqm::unit::Time;
 use std::collections::HashMap;
 
-/// Counts the losses of data, and of answers, without which a request is in vain; SYNs and ACKs do not count.
+/// Counts the losses of data, and of answers, without which a request is in vain; SYNs, ACKs and reports do not count.
 #[derive(Debug)]
 pub(crate) struct PathLosses {
     /// The time from which the losses of a class count.
@@ -31,7 +31,7 @@ impl PathLosses {
     /// A packet is lost at `at`.
     #[cold]
     pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
-        if packet.kind == PacketKind::Ack || packet.is_syn() {
+        if matches!(packet.kind, PacketKind::Ack | PacketKind::Report) || packet.is_syn() {
             return;
         }
         if at >= self.warmup {
@@ -60,7 +60,6 @@ impl PathLosses {
 
 impl Connection {
     pub(crate) const fn of(packet: &Packet) -> Self {
-        let udp = matches!(packet.kind, PacketKind::Datagram | PacketKind::Reply);
-        Self { udp, flow: packet.flow, generation: packet.generation }
+        Self { udp: packet.kind.is_udp(), flow: packet.flow, generation: packet.generation }
     }
 }

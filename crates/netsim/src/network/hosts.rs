@@ -12,7 +12,7 @@ pub(crate) struct Hosts {
     /// For each traffic entry, the longest wait, and the stream from which it is drawn.
     jitters: Vec<(Span, Stream)>,
     /// By kind of packet, then by the flow's number: when its last packet leaves.
-    last: [Vec<Time>; 4],
+    last: [Vec<Time>; 5],
     /// The packets that wait, and the places there that are free.
     waiting: Vec<Packet>,
     free: Vec<u32>,

@@ -82,7 +82,7 @@ const fn kind(packet: &Packet) -> usize {
         PacketKind::Data => 0,
         PacketKind::Ack => 1,
         PacketKind::Datagram => 2,
-        PacketKind::Reply => 3,
+        PacketKind::Reply | PacketKind::Report => 3,
     }
 }
 

@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::flows::flow::Role;
 use crate::measure::probe::Probe;
 use crate::packet::PacketKind;
+use crate::traffic::source::Ends;
 use aqm::unit::{Span, Time};
 use run::Column;
 
@@ -16,7 +17,7 @@ pub struct SenderNow {
     pub class: u16,
     /// Congestion window in segments; `None` of UDP.
     pub window: Option<f64>,
-    /// Smoothed round-trip time; `None` of UDP, and before the first measurement.
+    /// Smoothed round-trip time; `None` of UDP other than TFRC, and before the first measurement.
     pub srtt: Option<Span>,
     /// Payload bytes that it has delivered so far.
     pub delivered: u64,
@@ -95,7 +96,7 @@ impl<P: Probe> Simulation<P> {
             flow: i as u32,
             class: source.class,
             window: None,
-            srtt: None,
+            srtt: source.ends().map(Ends::round_trip).filter(|&rtt| rtt > Span::ZERO),
             delivered: source.delivered,
             retransmits: None,
         });

@@ -105,6 +105,14 @@ impl<P: Probe> Simulation<P> {
         all
     }
 
+    /// The loss events per packet of the TFRC flows of a class, if these are its flows.
+    pub(super) fn loss_event_rate(&self, class: usize) -> Option<f64> {
+        let sources = self.endpoints.sources.iter().filter(|source| usize::from(source.class) == class);
+        let counts = sources.filter_map(|source| Some(source.ends()?.counts()));
+        let [packets, events] = counts.fold([0, 0], |sum, of_one| [sum[0] + of_one[0], sum[1] + of_one[1]]);
+        (packets > 0).then(|| events as f64 / packets as f64)
+    }
+
     /// The mean opinion score of the calls of a class, if these are its flows.
     pub(super) fn mean_opinion_score(&self, class: usize, flows: &FlowMetrics) -> Option<f64> {
         let TrafficKind::Udp(Udp::Frames { voice: Some(codec), interval, .. }, _) =

@@ -291,6 +291,7 @@ impl<P: Probe> Simulation<P> {
             flows: self.scenario.traffic[class].count,
             traffic,
             loss_run_mean: runs.mean(),
+            loss_event_rate: self.loss_event_rate(class),
             mos: self.mean_opinion_score(class, &flows),
             video_bitrate: playback.bitrate(),
             stall_ratio: playback.stall_ratio(),

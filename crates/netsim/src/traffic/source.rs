@@ -1,11 +1,13 @@
 //! Sources of datagrams: the size and time of each. Every flow has its own random stream, so that neither an AQM nor other
 //! traffic moves a packet.
 
+mod friendly;
 mod pattern;
 
 use crate::engine::rng::Stream;
 use crate::traffic::plan;
 use aqm::unit::{Span, Time};
+pub(crate) use friendly::{Does, Ends};
 use pattern::Pattern;
 use run::Watch;
 use scenario::model::{Ecn, Traffic, Udp};
@@ -15,7 +17,7 @@ use scenario::model::{Ecn, Traffic, Udp};
 pub struct Source {
     pub(crate) class: u16,
     pub(crate) forward: u32,
-    /// Where the path of the answers starts, if the other end answers.
+    /// Where the path of the answers or the reports starts, if the other end sends some.
     pub(crate) reverse: Option<u32>,
     /// The codepoint of its packets.
     pub(crate) ecn: Ecn,
@@ -74,7 +76,7 @@ impl Source {
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = first(&mut pattern, start, stop);
-        let reverse = matches!(udp, Udp::Ping(_)).then_some(reverse);
+        let reverse = matches!(udp, Udp::Ping(_) | Udp::Tfrc(_)).then_some(reverse);
         Some(Self {
             class,
             forward,
@@ -109,8 +111,21 @@ impl Source {
         self.pattern.send()
     }
 
-    /// Sends nothing from now on.
+    /// The ends of TFRC, if these are its packets.
+    #[inline]
+    pub(crate) fn ends(&self) -> Option<&Ends> {
+        if let Pattern::Tfrc(ends) = &self.pattern { Some(ends) } else { None }
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn ends_mut(&mut self) -> Option<&mut Ends> {
+        if let Pattern::Tfrc(ends) = &mut self.pattern { Some(ends) } else { None }
+    }
+
+    /// Sends nothing from now on; its event is off the list.
     pub(crate) fn rest(&mut self, now: Time) {
+        self.ends_mut().into_iter().for_each(Ends::rest);
         if self.since <= now {
             self.stop = self.stop.min(now);
         } else {

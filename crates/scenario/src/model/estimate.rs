@@ -5,7 +5,7 @@ use super::distribution::Distribution;
 use super::link::Link;
 use super::route::Routes;
 use super::tcp::Tcp;
-use super::traffic::{Extent, Short, Traffic, TrafficKind, Web};
+use super::traffic::{Extent, Short, Traffic, TrafficKind, Udp, Web};
 use aqm::unit::{Bytes, Span};
 
 /// Most flows sampled of one entry, and of all entries; each stands for its share of the others.
@@ -75,14 +75,15 @@ fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
 
 /// The rate of one flow if it were alone, in bit/s.
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
+    let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
     match &traffic.kind {
+        TrafficKind::Udp(udp @ Udp::Tfrc(_), _) => udp.mean_rate(traffic.packet_size).min(narrowest),
         TrafficKind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
         TrafficKind::Ftp(tcp)
         | TrafficKind::Transfer(tcp, _)
         | TrafficKind::Short(tcp, _)
         | TrafficKind::Web(tcp, _) => {
             let bits = 8.0 * traffic.packet_size.0 as f64;
-            let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
             let round: f64 =
                 path.iter().map(|&link| 2.0 * links[link].delay.mean() + bits / rates[link]).sum();
             narrowest
@@ -137,11 +138,13 @@ pub fn offered(traffic: &Traffic) -> f64 {
 fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration: Span) -> f64 {
     let start = traffic.begin.secs() + traffic.start.mean();
     let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
-    // TCP slows down to its share of the fullest link; other traffic does not.
+    // TCP and TFRC slow down to their share of the fullest link; other traffic does not.
     let part = share.path.iter().map(|&link| rates[link] / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
+        // A report takes a round trip, which has several packets.
+        TrafficKind::Udp(Udp::Tfrc(_), _) => full * part,
         TrafficKind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
         TrafficKind::Ftp(tcp) => full * part * acks(tcp),
         TrafficKind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),

@@ -144,6 +144,8 @@ pub enum Udp {
     },
     /// Requests with this time between them, each of which the other end answers with a packet of the same size.
     Ping(Span),
+    /// As fast as TCP-Friendly Rate Control allows.
+    Tfrc(Tfrc),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
         /// The codec of voice, whose quality the E-model rates.
@@ -157,6 +159,22 @@ pub enum Udp {
         /// Size of a key frame on the wire.
         key_size: Bytes,
     },
+}
+
+/// A sender of TCP-Friendly Rate Control and its receiver (RFC 5348).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Tfrc {
+    /// The greatest rate on the wire at which the application has something to send, if there is one.
+    pub max_rate: Option<Rate>,
+    /// Whether the pace follows the latest round trip (section 4.5).
+    pub damping: bool,
+    /// Whether a long time without loss makes earlier loss intervals count less (section 5.5).
+    pub discounting: bool,
+}
+
+impl Tfrc {
+    /// Bytes of a report on the wire: 12 of data, as in ns-2.
+    pub const REPORT: u64 = 40;
 }
 
 choice! {
@@ -243,12 +261,12 @@ impl Traffic {
     /// Whether its flows compete for a link, unlike those whose rate an application sets: calls, games, pings.
     #[must_use]
     pub const fn competes(&self) -> bool {
-        use Udp::{Cbr, Fgn, OnOff, Poisson, Trace};
+        use Udp::{Cbr, Fgn, OnOff, Poisson, Tfrc, Trace};
         matches!(
             self.kind,
             TrafficKind::Ftp(_)
                 | TrafficKind::Transfer(..)
-                | TrafficKind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_), _)
+                | TrafficKind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_), _)
         )
     }
 
@@ -283,11 +301,12 @@ impl Udp {
             Self::Trace(_) => "trace",
             Self::Game { .. } => "game",
             Self::Ping(_) => "ping",
+            Self::Tfrc(_) => "tfrc",
             Self::Frames { .. } => "frames",
         }
     }
 
-    /// The mean rate on the wire in bit/s, with packets of this size.
+    /// The mean rate on the wire in bit/s, with packets of this size; of TFRC, the greatest.
     #[must_use]
     pub fn mean_rate(&self, packet: Bytes) -> f64 {
         match self {
@@ -312,6 +331,7 @@ impl Udp {
             }
             Self::Game { interval, size } => 8.0 * size.mean_at_most(packet.0 as f64) / interval.secs(),
             Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
+            Self::Tfrc(tfrc) => tfrc.max_rate.map_or(f64::INFINITY, Rate::bits),
             Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
             }

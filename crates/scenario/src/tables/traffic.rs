@@ -4,7 +4,7 @@ use super::link::DELAYS;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, TrafficKind, Udp, Video, Web,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, Tfrc, TrafficKind, Udp, Video, Web,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -64,6 +64,8 @@ kinds! {
     Game = "game" has [ecn, frame_rate, size, packet_size];
     /// UDP requests that the other end answers: a probe of the round-trip time.
     Ping = "ping" has [ecn, interval, packet_size];
+    /// UDP as fast as TCP-Friendly Rate Control allows: TCP's mean rate, but smoother.
+    Tfrc = "tfrc" has [ecn, max_rate, damping, history_discounting, packet_size];
 }
 
 params! {
@@ -129,7 +131,7 @@ params! {
         /// The most of a `dash` video that its client has ahead of what it plays; with less room than a chunk it waits.
         playback_buffer: Span = Span::s(30), "s", Range::new(0.1, 3600.0);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
-        /// dropping them. The sources do not respond to marks. TCP has its own `ecn`.
+        /// dropping them. Of the sources only `tfrc` responds to marks, as to losses. TCP has its own `ecn`.
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
@@ -167,6 +169,14 @@ params! {
         key_size: Bytes = Bytes(30_000), "bytes", Range::new(1.0, 1e8);
         /// The time from one request of `ping` to the next.
         interval: Span = Span::ms(200), "s", Range::new(1e-4, 1e7);
+        /// The most that the application of `tfrc` has to send, on the wire, as of a codec that follows the allowed rate up
+        /// to its best quality; auto is without end.
+        max_rate: Option<Rate> = None, "bit/s", Range::new(1.0, 1e11);
+        /// Whether the pace of `tfrc` falls and rises with the latest round-trip time, which damps oscillations (RFC 5348,
+        /// section 4.5).
+        damping: bool = false, "";
+        /// Whether the receiver of `tfrc` counts loss intervals less after a long time without loss (RFC 5348, section 5.5).
+        history_discounting: bool = true, "";
     }
 }
 
@@ -283,6 +293,11 @@ impl TrafficEntry {
             }),
             KindName::Trace => udp(Udp::Trace(self.arrivals.clone())),
             KindName::Ping => udp(Udp::Ping(table.interval)),
+            KindName::Tfrc => udp(Udp::Tfrc(Tfrc {
+                max_rate: table.max_rate,
+                damping: table.damping,
+                discounting: table.history_discounting,
+            })),
             KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
                 voice: Some(table.codec),

@@ -3,7 +3,7 @@
 use crate::engine::order::Key;
 use aqm::unit::Span;
 use scenario::Scenario;
-use scenario::model::{self, TrafficKind};
+use scenario::model::{self, TrafficKind, Udp};
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
 #[derive(Clone, Copy, Debug)]
@@ -110,7 +110,7 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
 fn is_answered_at_once(kind: &TrafficKind) -> bool {
     match kind {
         TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => !tcp.delayed_ack,
+        TrafficKind::Udp(Udp::Tfrc(_), _) | TrafficKind::Short(..) | TrafficKind::Web(..) => false,
         TrafficKind::Udp(..) => true,
-        TrafficKind::Short(..) | TrafficKind::Web(..) => false,
     }
 }

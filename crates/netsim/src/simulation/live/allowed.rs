@@ -128,6 +128,10 @@ fn fixed_key_of_udp(a: &Udp, b: &Udp) -> Option<&'static str> {
             first(&[("hurst", hurst != h), ("deviation", deviation != d), ("step", step != s)])
         }
         (Udp::Trace(a), Udp::Trace(b)) => first(&[("file", a != b)]),
+        (Udp::Tfrc(a), Udp::Tfrc(b)) => first(&[
+            ("damping", a.damping != b.damping),
+            ("history_discounting", a.discounting != b.discounting),
+        ]),
         _ => None,
     }
 }

@@ -79,7 +79,11 @@ impl<P: Probe> Simulation<P> {
         match kind {
             TrafficKind::Udp(udp, _) => {
                 let sources = self.endpoints.sources_of(class);
-                let due = self.withdraw(&sources, Event::Datagram);
+                // The events of TFRC stay: what is due at the next is seen then.
+                let due = match udp {
+                    Udp::Tfrc(_) => HashMap::new(),
+                    _ => self.withdraw(&sources, Event::Datagram),
+                };
                 for i in sources {
                     let event = Event::Datagram(i);
                     let due = due.get(&event).copied();

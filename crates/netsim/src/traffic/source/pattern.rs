@@ -1,6 +1,6 @@
 //! The laws by which the packets of a source follow each other.
 
-use super::Sent;
+use super::{Ends, Sent};
 use crate::engine::rng::Stream;
 use crate::traffic::{noise, stretched};
 use aqm::Uniform as _;
@@ -13,13 +13,25 @@ use std::sync::Arc;
 /// The law by which packets are sent.
 #[derive(Debug)]
 pub(super) enum Pattern {
-    Cbr { size: u16, interval: Span },
+    Cbr {
+        size: u16,
+        interval: Span,
+    },
     OnOff(OnOff),
-    Poisson { size: u16, mean: f64, rng: Stream },
+    Poisson {
+        size: u16,
+        mean: f64,
+        rng: Stream,
+    },
     Noise(Noise),
-    Trace { arrivals: Arc<[Arrival]>, next: usize },
+    Trace {
+        arrivals: Arc<[Arrival]>,
+        next: usize,
+    },
     Frames(Frames),
     Game(Game),
+    /// Times follow from the reports.
+    Tfrc(Box<Ends>),
 }
 
 impl Pattern {
@@ -46,6 +58,7 @@ impl Pattern {
             Udp::Game { interval, size: law } => {
                 Self::Game(Game { most: packet.0, interval: *interval, law: *law, rng })
             }
+            Udp::Tfrc(tfrc) => Self::Tfrc(Box::new(Ends::new(tfrc, packet))),
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
             Udp::Frames { interval, size: frame, key_every, key_size, .. } => Self::Frames(Frames {
                 size,
@@ -62,7 +75,7 @@ impl Pattern {
     /// first packet.
     pub(super) fn begin(&mut self) -> Option<Span> {
         match self {
-            Self::Cbr { .. } | Self::Game(_) => Some(Span::ZERO),
+            Self::Cbr { .. } | Self::Game(_) | Self::Tfrc(_) => Some(Span::ZERO),
             Self::OnOff(on_off) => {
                 on_off.left = 0;
                 Some(on_off.gap())
@@ -103,6 +116,10 @@ impl Pattern {
                 (frames.frames, frames.key_every) = ([key_size.0, size.0], *key_every);
                 rescaled(left, &mut frames.interval, *interval)
             }
+            (Self::Tfrc(ends), Udp::Tfrc(tfrc)) => {
+                ends.follow(tfrc);
+                left
+            }
             _ => left,
         };
         Some(left)
@@ -123,6 +140,7 @@ impl Pattern {
             }
             Self::Frames(frames) => frames.send(),
             Self::Game(game) => game.send(),
+            Self::Tfrc(_) => unreachable!("the ends of TFRC send by themselves"),
         }
     }
 }

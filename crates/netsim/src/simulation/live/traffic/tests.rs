@@ -29,11 +29,12 @@ const ALL: &str = "[[traffic]]\nname = \"ftp\"\ncount = 2\nstart = \"uniform(0 s
     [[traffic]]\nname = \"voip\"\nkind = \"voip\"\n\
     [[traffic]]\nname = \"video\"\nkind = \"video\"\n\
     [[traffic]]\nname = \"game\"\nkind = \"game\"\n\
+    [[traffic]]\nname = \"tfrc\"\nkind = \"tfrc\"\n\
     [[traffic]]\nname = \"ping\"\nkind = \"ping\"\n";
 
-const KINDS: [&str; 14] = [
+const KINDS: [&str; 15] = [
     "ftp", "classic", "transfer", "short", "web", "dash", "cbr", "on-off", "poisson", "fgn", "voip", "video",
-    "game", "ping",
+    "game", "tfrc", "ping",
 ];
 
 fn scenario(text: &str, changes: &[(&str, &str)]) -> Scenario {
@@ -163,6 +164,7 @@ fn every_rate_acts_from_its_moment_on() {
         ("voip", "", "frame_rate", "100 /s", 0.0688, 0.1376, 0.01),
         ("video", "key_every = 0\n", "frame_size", "12000 B", 1.41, 2.82, 0.02),
         ("game", "", "frame_rate", "300 /s", 0.022, 0.22, 0.05),
+        ("tfrc", "max_rate = \"1 Mbit/s\"\n", "max_rate", "4 Mbit/s", 0.981, 3.925, 0.02),
     ] {
         let text = format!("[[traffic]]\nname = \"x\"\nkind = \"{kind}\"\n{keys}");
         let mut run = live(&text);
