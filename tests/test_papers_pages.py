@@ -19,7 +19,11 @@ CLAIM = {
     "quote": "A's queue is short*",
     "where": "Section 2",
     "verdict": "partly",
-    "checks": [CHECK, {**CHECK, "effect": "queue of B", "outcome": "fails"}],
+    "checks": [
+        {**CHECK, "effect": "queue of AB", "value": 4.0, "outcome": "fails"},
+        CHECK,
+        {**CHECK, "effect": "queue of B", "outcome": "fails"},
+    ],
     "beside": [],
     "beyond": False,
     "arithmetic": False,
@@ -40,7 +44,7 @@ TEXT = """\
 
 {{ headline("short") }}
 
-{{ parts("short") }} hold, {{ part("short", "of B") }}.
+{{ parts("short") }} hold, {{ part("short", "of AB") }}, {{ part("short", "queue of A") }}.
 
 {{ figure("fig1", "The queue") }}
 """
@@ -51,7 +55,8 @@ def test_gaps_are_filled_from_the_findings(tmp_path: Path) -> None:
     page.write_text(TEXT, encoding="utf-8")
     assert pages.filled(page, Filling(DOCUMENT, {"short": "contradicted"})) == (
         "# Tiny\n\nA. Author: 1 claim of the paper: 1 partly.\n\n> A's queue is short\\* (Section 2)\n\n"
-        "**Partly**; robust 1 of 2; on real hosts contradicted.\n\n1 of 2 hold, 3.25 ± 0.5 packets.\n\n"
+        "**Partly**; robust 1 of 2; on real hosts contradicted.\n\n"
+        "1 of 3 hold, 4 ± 0.5 packets, 3.25 ± 0.5 packets.\n\n"
         "![The queue](tiny-fig1.png)\n"
     )
 

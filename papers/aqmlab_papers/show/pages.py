@@ -111,9 +111,15 @@ class Filling:
         return f"{sum(check['outcome'] == outcome for check in checks)} of {len(checks)}"
 
     def part(self, name: str, effect: str, beside: bool = False) -> str:
-        """Return the number of the one part of a claim whose name has these words, with its interval and unit."""
+        """Return the number of the part of a claim with this name, or of the one whose name has these words.
+
+        It comes with its interval and unit.
+        """
         checks = self._claims[name]["beside" if beside else "checks"]
-        found = [check for check in checks if effect in check["effect"]]
+        # A whole name goes first: "… over PI" is also a part of "… over PI*".
+        found = [check for check in checks if check["effect"] == effect] or [
+            check for check in checks if effect in check["effect"]
+        ]
         if len(found) != 1:
             raise KeyError(f"{name}: {len(found)} parts have {effect!r}: {[check['effect'] for check in checks]}")
         return texts.estimate(found[0])
