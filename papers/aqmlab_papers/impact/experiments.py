@@ -70,10 +70,10 @@ EXPERIMENTS = [
     ),
     Moving(
         "voice",
-        "Experiment 6 with five telephone calls",
+        "Experiment 6 with five telephone calls, twenty that adapt their rate, and twenty TCP-friendly sources",
         SHARP,
         scenario="impact/mixed",
-        settings={"traffic.voice.count": 5},
+        settings={"traffic.voice.count": 5, "traffic.adaptive.count": 20, "traffic.friendly.count": 20},
         varied=False,
     ),
     Greedy(

@@ -75,6 +75,19 @@ class Quantity(TypedDict):
     name: str
 
 
+CALLS: Mapping[str, str] = {
+    "voice": "calls of constant rate",
+    "adaptive": "calls that adapt their rate",
+    "friendly": "TCP-friendly sources",
+}
+"""The further traffic of the experiment with telephone calls."""
+
+
+def loss_of(name: str) -> Quantity:
+    """Return the loss ratio of one of `CALLS`."""
+    return {"metric": f"classes.{name}.loss_ratio", "unit": "%", "name": f"loss of {CALLS[name]}"}
+
+
 UDP_LOSS: Quantity = {"metric": "classes.udp.loss_ratio", "unit": "%", "name": "UDP loss"}
 LOSS: Quantity = {"metric": "loss_ratio", "unit": "%", "name": "loss of all"}
 SWING: Quantity = {"metric": "queue_std", "unit": "packets", "name": "standard deviation of the queue"}

@@ -257,12 +257,34 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
 )
 @tolerance(m.SIGNIFICANT)
 def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Telephony loses more with RED than with tail drop."""
-    calls: m.Quantity = {"metric": "classes.voice.loss_ratio", "unit": "%", "name": "loss of calls"}
+    """Telephony, whether it adapts its rate or not, loses more with RED than with tail drop."""
+    parts = [
+        check
+        for name in ("voice", "adaptive")
+        for check in m.versus(voice, {"Exp6": None}, m.loss_of(name), m.RED, [m.TD], "higher", tolerance)
+    ]
     return Judgement(
-        m.versus(voice, {"Exp6": None}, calls, m.RED, [m.TD], "higher", tolerance),
-        "A call sends its packets one at a time, as UDP does here. These calls have a constant rate; those that adapt "
-        "it are left out.",
+        parts,
+        "A call sends its packets one at a time, and a full buffer spares such packets. The calls that adapt send as "
+        "fast as TFRC (RFC 5348) allows, up to the rate of the others.",
+    )
+
+
+@claim("Even TCP-friendly traffic sources will suffer more losses compared to TCP sources", "Section III-A.2", "voice")
+@tolerance(m.SIGNIFICANT)
+def friendly_loses_more(voice: Runs, *, tolerance: Tolerance) -> Judgement:
+    """With RED TCP-friendly sources lose more than TCP."""
+    friendly, tcp = (
+        {label: voice.per_seed(one["metric"], label, unit=one["unit"]) for label in (m.RED, m.TD)}
+        for one in (m.loss_of("friendly"), m.tcp_loss(voice))
+    )
+    effect = Effect("RED, Exp6: loss of TCP-friendly sources, above TCP's")
+    grows = Effect("Exp6: how much more TCP-friendly sources lose with RED than with tail drop, above TCP's")
+    return Judgement(
+        [effect.better(friendly[m.RED], tcp[m.RED], "higher", tolerance)],
+        "RED drops the packets of both with the same probability. What differs is how much each gains from tail drop, "
+        f"which spares packets that come singly: with it TFRC loses {friendly[m.TD]} and TCP {tcp[m.TD]}.",
+        [grows.better(friendly[m.RED] / friendly[m.TD], tcp[m.RED] / tcp[m.TD], "higher", tolerance)],
     )
 
 

@@ -92,8 +92,8 @@ LEVELS = listed(
 VOICE = listed(
     "voice",
     "voice",
-    "Telephone calls in experiment 6",
-    lambda runs: [of_class("classes.voice.loss_ratio", "%", "loss of calls"), m.UDP_LOSS, m.tcp_loss(runs)],
+    "Telephone calls and TCP-friendly sources in experiment 6",
+    lambda runs: [*map(m.loss_of, m.CALLS), m.UDP_LOSS, m.tcp_loss(runs)],
 )
 METRICS = listed(
     "metrics",
