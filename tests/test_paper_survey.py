@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 
@@ -62,6 +63,24 @@ def series(**columns: list[float]) -> polars.DataFrame:
     """Return a series in steps of 2 ms."""
     steps = len(next(iter(columns.values())))
     return polars.DataFrame({"t": [0.002 * step for step in range(steps)], **columns})
+
+
+def test_the_flows_that_get_next_to_nothing_are_those_of_the_table_of_flows(tmp_path: Path) -> None:
+    (one,) = (one for one in SURVEY.experiments if one.name == "flows")
+    short = replace(one, aqms={"DropTail": "droptail"}, settings={**one.settings, "duration": "4 s"})
+    shown = [item for item in SURVEY.items if item.name == "lock-out"]
+    paper = replace(SURVEY, experiments=[short], claims=[], items=shown)
+    runs = sweep.run(paper, Effort(seeds=2, quick=True), tmp_path).evidence["paper"]["flows"]
+    settings = {"aqm": "droptail", "duration": "4 s", "record.flows": True}
+    run = aqmlab.run(Scenario.load("survey/core").with_(settings), seeds=2)
+    rates = {seed: run.flows.filter(seed=seed).filter(polars.col("class") == "ftp")["goodput"] for seed in (1, 2)}
+    own = {seed: rate / rate.mean() for seed, rate in rates.items()}
+    for share in (measures.NOTHING, 0.5):
+        expected = {seed: 100 * (rate < share).sum() / 210 for seed, rate in own.items()}
+        assert measures.locked_out(runs, "DropTail", share).values == pytest.approx(expected)
+        assert min(expected.values()) > 0
+    greatest = measures.goodputs(runs, "DropTail", np.max)
+    assert greatest.values == {seed: pytest.approx(rate.max()) for seed, rate in own.items()}
 
 
 def test_an_interval_of_a_series_has_the_value_of_its_rows() -> None:

@@ -44,7 +44,8 @@ class Experiment:
     * scenario: the name of a scenario, shipped or in the paper's folder: ``lred/exp3``.
     * settings: changes to the scenario, by dotted path; ``traffic.*.tcp.min_rto`` applies to all its flows.
     * method: ``grid`` or ``paired``.
-    * series: whether time series of the queues are kept too.
+    * series: whether time series of the queues are kept too; of a scenario with `record.flows`, its flows in place of
+      them.
     * rivals: later disciplines in place of `RIVALS`, for example with this experiment's target; empty where none makes
       sense.
     * most_seeds: the largest number of seeds, where runs are long and a figure needs only one.

@@ -58,6 +58,17 @@ AVQS: Aqms = {
 }
 """AVQ by alpha: ns-2's code from a virtual capacity of C; at both ends also from ns-2's 0.8 C, and by its paper."""
 
+_AROUND = {
+    f"{low} to {high}": f"min_th={low},max_th={high},w_q=0.002" for low, high in ((20, 100), (50, 150), (90, 110))
+}
+RED_SETTINGS: Aqms = {
+    **{f"RED, {name}, max_p = {p}": f"red:{th},max_p={p}" for name, th in _AROUND.items() for p in (0.02, 0.1, 0.5)},
+    **{f"RED, 50 to 150, w_q = {w_q}": f"red:min_th=50,max_th=150,w_q={w_q}" for w_q in (0.0002, 0.02)},
+    **{f"ARED, {name}": f"ared:{th}" for name, th in _AROUND.items()},
+    **{f"ARED, {name}, beta = 0.5": f"ared:{th},alpha=0.05,beta=0.5" for name, th in _AROUND.items()},
+}
+"""RED and Adaptive RED with thresholds around and below 100 packets; Adaptive RED also with larger steps."""
+
 EXP3 = Run(
     "exp3",
     "Experiment 3: the target queue",
@@ -231,6 +242,15 @@ _EVERY = (
         },
         {m.COUNT: [100, 400, 1000]},
         {m.COUNT: ENDS},
+    ),
+    Run(
+        "red-settings",
+        "Settings of RED and of Adaptive RED, over the loads of experiment 1",
+        RED_SETTINGS,
+        {m.COUNT: [100, 200, 400, 1000]},
+        {m.COUNT: ENDS},
+        settings={"duration": "100 s"},
+        varied=False,
     ),
     Run(
         "buffers",

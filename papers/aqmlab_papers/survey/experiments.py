@@ -131,6 +131,7 @@ EXPERIMENTS = [
     Core("schemes", "The six disciplines", SIX, series=True, rivals=LATER),
     Core("readings", "Other readings of JoBS's K and alpha", READINGS, series=True),
     Core("settled", "The six, the first 5 s left out", SIX, settings={"warmup": "5 s"}, rivals=LATER),
+    Core("flows", "The six, flow by flow", SIX, settings={"record.flows": True}, series=True),
     Core("drop-tail", "Drop tail alone", {"DropTail": "droptail"}),
     *CALIBRATIONS,
     Core(

@@ -27,6 +27,9 @@ BIN = 0.5
 
 LOST = "classes.ftp.loss_ratio"
 """The share of TCP's packets that are lost."""
+NOTHING = 0.1
+"""Next to nothing, as a share of the mean goodput of TCP's flows."""
+
 WAIT = "queue_delay_mean"
 BACKLOG = RATE / 8e3 * polars.col(WAIT)
 """The mean backlog (kB) for which a packet waits in a queue without priorities."""
@@ -67,6 +70,25 @@ def lost(runs: Runs, reading: str, label: str, at: At | None = None) -> PerSeed:
 def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:
     """Return the mean backlog (kB)."""
     return runs.per_seed(BACKLOG, label, at, unit="kB", name="backlog")
+
+
+def goodputs(
+    runs: Runs, label: str, read: Callable[[NDArray[np.float64]], float], unit: str = "", name: str = ""
+) -> PerSeed:
+    """Return what is read from the goodputs of TCP's flows, over their mean, in runs that record flows."""
+
+    def flows(frame: polars.DataFrame) -> float:
+        tcp = frame.drop_nulls("retransmits")
+        rates = (tcp["bytes"] / (runs.duration - tcp["start"])).to_numpy()
+        return float(read(rates / rates.mean()))
+
+    return runs.from_series(label, flows, unit=unit, name=name)
+
+
+def locked_out(runs: Runs, label: str, share: float = NOTHING) -> PerSeed:
+    """Return the part of TCP's flows that get less than a share of the mean goodput (%)."""
+    name = f"flows below {share:g} of the mean goodput"
+    return goodputs(runs, label, lambda rates: 100 * (rates < share).mean(), "%", name)
 
 
 def suiting(evidence: Evidence) -> list[tuple[Runs, At]]:

@@ -107,7 +107,7 @@ def _performed(
         _LAST.simulation = simulation
     return Outcome(
         packed(task, simulation.results()),
-        series=as_parquet(simulation.series()) if task.series else b"",
+        series=as_parquet(simulation.flows() or simulation.series()) if task.series else b"",
         recording=Recording(simulation.series(), simulation.cwnd(), simulation.flows()) if task.recording else None,
         batches=tuple(batches),
     )

@@ -5,7 +5,7 @@ from aqmlab_papers.survey.figures import drop_tail, router, sweeps, tables, theo
 
 ITEMS = items(
     "fig1 table1 fig2 schemes classes configuration conditions costs learning change calibration fixed gains plant "
-    "synchronisation load",
+    "synchronisation lock-out load",
     drop_tail,
     router,
     sweeps,

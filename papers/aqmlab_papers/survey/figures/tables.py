@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping
 
+import numpy as np
 import polars
 
 from aqmlab_papers import At, Runs, table
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.run.sketch import cells
+from aqmlab_papers.survey import measures
 from aqmlab_papers.survey.claims.schemes import EARLY, NAMES
 from aqmlab_papers.survey.experiments import EVERY, POINTS
-from aqmlab_papers.survey.measures import BACKLOG, LOST, READINGS, WAIT
+from aqmlab_papers.survey.measures import BACKLOG, LOST, NOTHING, READINGS, WAIT, locked_out
 
 Metrics = Mapping[str, str | polars.Expr]
 
@@ -104,6 +106,29 @@ def schemes(schemes: Runs, readings: Runs) -> polars.DataFrame:
     """The six over 20 s."""
     both = schemes | readings
     return polars.DataFrame([{"scheme": label} | _row(both, label, WHOLE) for label in both.labels])
+
+
+@table(
+    name="lock-out",
+    beyond=True,
+    caption="Goodputs in 20 s, in parts of their mean. Below: the share of the 210 flows that get less than that part.",
+)
+def goodputs(flows: Runs) -> polars.DataFrame:
+    """Goodputs of single TCP flows."""
+    return polars.DataFrame(
+        [
+            {"scheme": label}
+            | {
+                name: value
+                for share in (NOTHING, 0.25, 0.5)
+                for name, value in cells(f"below {share:g} %", locked_out(flows, label, share)).items()
+            }
+            | cells("least", measures.goodputs(flows, label, np.min))
+            | cells("greatest", measures.goodputs(flows, label, np.max))
+            | _row(flows, label, {"Jain": "classes.ftp.jain"})
+            for label in flows.labels
+        ]
+    )
 
 
 @table(
