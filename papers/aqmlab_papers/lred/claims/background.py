@@ -178,17 +178,19 @@ def red_hard(red_settings: Runs, *, tolerance: Tolerance) -> Judgement:
     def metric(name: str) -> Callable[[Runs, str, float], PerSeed]:
         return lambda runs, label, load: runs.per_seed(name, label, {COUNT: load})
 
-    ends = red_settings.points(COUNT)[0], red_settings.points(COUNT)[-1]
-    flat, steep = (
-        " and ".join(f"{off(red_settings, label, load):.3g}" for load in ends)
-        for label in ("RED, 50 to 150, max_p = 0.02", "RED, 90 to 110, max_p = 0.1")
-    )
+    few, *_, many = red_settings.points(COUNT)
+
+    def packets(label: str, load: float, name: str = "queue_mean") -> str:
+        return f"{red_settings.per_seed(name, label, {COUNT: load}):.3g}"
+
+    flat, steep = "RED, 50 to 150, max_p = 0.02", "RED, 90 to 110, max_p = 0.1"
     return Judgement(
         checks("deviation and distance of the mean from 100 packets", off, min, tolerance),
-        f"The steeper RED's line, the less its queue depends on the load, and the more it swings with few flows. With "
-        f"{ends[0]:g} and {ends[1]:g} flows it is {flat} packets off with thresholds of 50 and 150 and max_p = 0.02, "
-        f"and {steep} with 90 and 110 and 0.1. Adaptive RED with 50 and 150 moves max_p to what the load needs, and is "
-        "the best of its settings at every load; such thresholds follow from the wanted queue.",
+        "RED's queue is the longer the higher the probability that a load needs: with thresholds of 50 and 150 and "
+        f"max_p = 0.02 it has {packets(flat, few)} packets with {few:g} flows, {packets(flat, many)} with {many:g}. "
+        f"With 90 and 110 and 0.1, a steeper line, many flows have {packets(steep, many)}, but the queue of few swings "
+        f"by {packets(steep, few, 'queue_mad')} around {packets(steep, few)}. Adaptive RED with 50 and 150 moves max_p "
+        "to what the load needs, and is the best of its settings at every load.",
         checks("goodput", metric("goodput"), max, GOODPUT) + checks("loss", metric("loss_ratio"), min, LOSS),
     )
 
