@@ -71,8 +71,7 @@ def test_the_flows_that_get_next_to_nothing_are_those_of_the_table_of_flows(tmp_
     shown = [item for item in SURVEY.items if item.name == "lock-out"]
     paper = replace(SURVEY, experiments=[short], claims=[], items=shown)
     runs = sweep.run(paper, Effort(seeds=2, quick=True), tmp_path).evidence["paper"]["flows"]
-    settings = {"aqm": "droptail", "duration": "4 s", "record.flows": True}
-    run = aqmlab.run(Scenario.load("survey/core").with_(settings), seeds=2)
+    run = aqmlab.run(Scenario.load("survey/core").with_({**short.settings, "aqm": "droptail"}), seeds=2)
     flows = run.flows.filter(polars.col("class") == "ftp")
     rates = {seed: flows.filter(seed=seed)["goodput"].to_numpy() for seed in (1, 2)}
     own = {seed: rate / rate.mean() for seed, rate in rates.items()}
