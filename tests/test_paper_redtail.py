@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars
 import pytest
+from test_papers_evidence import runs_of
 
 import aqmlab
 from aqmlab.runs.store import Store
@@ -125,7 +126,7 @@ def test_all_flows_have_the_tcp_of_table_1_and_all_of_red_s_drops_disregard_size
             assert entry.get("tcp", shipped) == shipped, (experiment.name, entry["name"])
         for label, variant in told.variants.items():
             aqm = variant.resolved["aqm"]
-            for one in () if experiment.name == "by-size" else (aqm, aqm.get("long", {})):
+            for one in () if experiment.name == "by-size" else (aqm, aqm.get("long", {}), aqm.get("aqm", {})):
                 assert one.get("by_size", False) in (False, "auto"), (experiment.name, label)
                 if one.get("bytes"):
                     assert one["by_size"] is False, (experiment.name, label)
@@ -241,3 +242,36 @@ def test_windows_are_what_waits_and_what_is_on_the_wire() -> None:
     )
     assert while_squeezed(outstanding())(frame) == pytest.approx(0, abs=1e-9)
     assert while_squeezed(polars.col("ftp.throughput"))(frame) == pytest.approx(100 * (50 / 185 - 1))
+
+
+def test_queues_of_near_and_far_flows_share_the_link_equally_and_the_near_wait_longer() -> None:
+    frame = aqmlab.run(Scenario.load("redtail/queues").with_({"duration": "120 s"})).frame
+    rates, waits = (
+        [frame[f"classes.{entry}.{metric}"][0] for entry in ("near", "far")]
+        for metric in ("throughput", "queue_delay_mean")
+    )
+    assert rates == pytest.approx([3e6, 3e6], rel=0.01)
+    assert waits[0] > 1.5 * waits[1]
+
+
+def test_the_optimum_is_the_soonest_that_leaves_ftp_its_rate() -> None:
+    def of(label: str, n: int, most: float, time: float, rate: float) -> dict[str, object]:
+        ftp = {"classes.ftp.throughput": rate, "classes.ftp.timeouts": 10.0 if time > 1 else 20.0}
+        found = {"aqm": label, "aqm.n": n, "aqm.c1_max": most, "seed": 1, "classes.web.completion_time_mean": time}
+        return {**found, **ftp}
+
+    # The soonest of all leaves FTP half of its rate.
+    grid = [
+        of(HERO, 256, 0.5, 3.0, 1e6),
+        of(HERO, 256, 1.0, 2.5, 1e6),
+        of(HERO, 64, 0.5, 2.0, 0.95e6),
+        of(HERO, 64, 1.0, 1.0, 0.5e6),
+    ]
+    runs = {
+        "optimum": runs_of(polars.DataFrame(grid), ["aqm.n", "aqm.c1_max"]),
+        "web": runs_of(polars.DataFrame([of(ARED, 0, 0.0, 5.0, 1e6)])),
+    }
+    claim = next(claim for claim in PAPER.claims if claim.name == "far-from-optimal")
+    judged = claim.judge(Evidence(runs, HERO, False))
+    assert [check.value for check in judged.checks] == pytest.approx([50])
+    assert "N = 64 and C1max = 0.5 C with 2" in judged.why

@@ -85,6 +85,15 @@ EXPERIMENTS = (
         quick={m.C1_MAX: [0.5, 0.8, 1.0]},
     ),
     Web(
+        "optimum",
+        "RED+Tail over N and C1max",
+        RED_TAIL,
+        vary={m.N: [64, 256, 1000], m.C1_MAX: [0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]},
+        quick={m.N: [64, 256], m.C1_MAX: [0.5, 0.8, 1.0]},
+        most_seeds=5,
+        varied=False,
+    ),
+    Web(
         "maxth1",
         "The web scenario over max_th1",
         RED_TAIL,
@@ -195,6 +204,18 @@ EXPERIMENTS = (
         "Flows of 16 and of 240 ms in one queue",
         {m.DYNAMIC: {}, m.FIXED: THREE[m.ARED]},
         scenario="redtail/mixed",
+    ),
+    Alone(
+        "queues",
+        "Two queues of short and of long round trips under deficit round robin, and one queue",
+        {
+            m.DYNAMIC: {},
+            m.FIXED: {"aqm.aqm": THREE[m.ARED]},
+            m.ONE_DYNAMIC: {"aqm.flows": 1},
+            m.ONE_FIXED: {"aqm.flows": 1, "aqm.aqm": THREE[m.ARED]},
+        },
+        scenario="redtail/queues",
+        varied=False,
     ),
     Alone(
         "table1",

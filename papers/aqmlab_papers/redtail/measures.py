@@ -12,6 +12,7 @@ from aqmlab_papers.describe.check import RELATIVE, Better
 
 HERO, ARED, TAIL = "RED+Tail", "Adaptive RED", "DropTail"
 DYNAMIC, FIXED = "Dynamic thresholds", "Fixed thresholds"
+ONE_DYNAMIC, ONE_FIXED = "One queue, dynamic thresholds", "One queue, fixed thresholds"
 CLASSES: Mapping[str, str] = {"FTP": "ftp", "WEB": "web", "CBR": "cbr"}
 """The paper's names of the traffic entries."""
 LOSS, DELAY, RATE = "loss_ratio", "queue_delay_mean", "throughput"

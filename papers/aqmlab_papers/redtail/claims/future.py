@@ -1,12 +1,13 @@
-"""Claims on the future work that the authors list: bandwidth by a prediction of the web's demand."""
+"""Claims on the future work that the authors list: bandwidth by prediction, the best one, and several RED queues."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
 
-from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe import thresholds
 from aqmlab_papers.describe.check import Better
 from aqmlab_papers.redtail import measures as m
@@ -14,6 +15,9 @@ from aqmlab_papers.redtail import measures as m
 _STEADY = 110.0
 """Start of the judgement of predictions (s), which excludes the beginning of the web."""
 _WHERE = "Section VII leaves allocation by prediction to the future"
+_SCHEDULED = "Sections V and VII hope for fairness among several queues, and do not say what serves them"
+FTP_KEEPS = 90.0
+"""The least share (%) of its rate with Adaptive RED that an allocation leaves FTP: 'slightly' slower in section IV."""
 _EACH = (m.MAX_TH1, "max_th1 = {:g} B")
 
 
@@ -212,4 +216,123 @@ def prediction_loss(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks, "The short queue loses only what the shared buffer has no room for; the rest is drops of long files."
+    )
+
+
+@ours(_SCHEDULED, "queues")
+@tolerance(thresholds.GOODPUT)
+def between_queues(queues: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Among queues under deficit round robin, moving thresholds make throughputs no fairer than fixed ones."""
+
+    def ratio(moving: str, fixed: str, better: Better) -> Check:
+        pair = (
+            queues.per_seed(m.of("near", m.RATE), one) / queues.per_seed(m.of("far", m.RATE), one)
+            for one in (moving, fixed)
+        )
+        where = "one queue" if moving == m.ONE_DYNAMIC else "two queues"
+        return m.versus(
+            f"rate of the near over that of the far flows, moving over fixed thresholds, {where}",
+            pair,
+            better,
+            tolerance,
+        )
+
+    return Judgement(
+        [ratio(m.DYNAMIC, m.FIXED, "equal")],
+        "The scheduler gives each queue that is never empty the same rate, whatever its thresholds. Beside is one "
+        "queue, in which they matter.",
+        [ratio(m.ONE_DYNAMIC, m.ONE_FIXED, "lower")],
+    )
+
+
+@ours(_SCHEDULED, "queues")
+@tolerance(thresholds.DELAY)
+def held_by_thresholds(queues: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Moving thresholds hold back flows of short round trips by a longer queue, until round trips are alike."""
+
+    def pair(metric: str, label: str = m.DYNAMIC) -> list[PerSeed]:
+        return [queues.per_seed(m.of(entry, metric), label) for entry in ("near", "far")]
+
+    def alike(label: str) -> Check:
+        return m.versus(
+            f"round trip of the near over that of the far flows, {label.lower()}",
+            pair("rtt_mean", label),
+            "equal",
+            thresholds.TIME,
+        )
+
+    return Judgement(
+        [
+            m.versus(
+                "delay of the near over that of the far flows, dynamic thresholds", pair(m.DELAY), "higher", tolerance
+            ),
+            alike(m.DYNAMIC),
+        ],
+        "By the square-root law flows of the same rate and loss have the same round trip: what the path lacks, the "
+        "queue adds. Beside are fixed thresholds, with which the loss differs instead.",
+        [alike(m.FIXED)],
+    )
+
+
+@ours(_SCHEDULED, "queues")
+@tolerance(thresholds.DEVIATION)
+def fairer_within_a_queue(queues: Runs, *, tolerance: Tolerance) -> Judgement:
+    """In the queue whose thresholds rise, that of short round trips, rates depend less on round trips."""
+
+    def slope(entry: str) -> Check:
+        pair = (-queues.per_seed(m.of(entry, "rtt_bias"), label) for label in (m.DYNAMIC, m.FIXED))
+        what = f"slope of the {entry} flows' rates over round trips, in logarithms, moving over fixed thresholds"
+        return m.versus(what, pair, "lower", tolerance)
+
+    return Judgement(
+        [slope("near")],
+        "The longer a queue, the more alike are its flows' round trips. That of the far flows, beside, hardly grows: "
+        "their loss is in the band as it is.",
+        [slope("far")],
+    )
+
+
+def cost(optimum: Runs, at: At) -> PerSeed:
+    """Return the cost of an allocation: the mean completion time of the web's files."""
+    return optimum.per_seed(m.of("WEB", "completion_time_mean"), m.HERO, at)
+
+
+def kept(optimum: Runs, web: Runs, at: At) -> PerSeed:
+    """Return the share of its rate with Adaptive RED that an allocation leaves FTP."""
+    rate = m.of("FTP", m.RATE)
+    return (optimum.per_seed(rate, m.HERO, at) / web.per_seed(rate, m.ARED)).to("%")
+
+
+@ours("Section VII leaves an optimal allocation to the future, and names no cost", "optimum")
+@tolerance(thresholds.TIME)
+def far_from_optimal(optimum: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
+    """As calibrated, RED+Tail delivers web files later than with the best N and C1max that leave FTP its rate."""
+    grid = [{m.N: n, m.C1_MAX: most} for n in optimum.points(m.N) for most in optimum.points(m.C1_MAX)]
+    lapses = [optimum.per_seed(m.of("FTP", "timeouts"), m.HERO, at).mean for at in grid]
+    shares = [kept(optimum, web, at).mean for at in grid]
+
+    def best(allowed: Iterable[bool]) -> dict[str, float]:
+        return min(compress(grid, allowed), key=lambda at: cost(optimum, at).mean)
+
+    def named(at: Mapping[str, float]) -> str:
+        return f"N = {at[m.N]:g} and C1max = {at[m.C1_MAX]:g} C with {cost(optimum, at)}"
+
+    free, spared = best(share >= FTP_KEEPS for share in shares), best(count <= 1.1 * min(lapses) for count in lapses)
+    enough = [share for share, at in zip(shares, grid, strict=True) if at[m.C1_MAX] >= m.CHOSEN[m.C1_MAX]]
+    checks = [
+        m.versus(
+            f"completion time as calibrated over that at the optimum, {what}",
+            (cost(optimum, m.CHOSEN), cost(optimum, at)),
+            "higher",
+            tolerance,
+        )
+        for what, at in ((f"FTP with {FTP_KEEPS:g} % of its rate", free), ("FTP with the fewest time-outs", spared))
+    ]
+    return Judgement(
+        checks[:1],
+        f"The cost is the mean completion time. The best is {named(free)}. FTP's rate decides nothing: from C1max = "
+        f"{m.CHOSEN[m.C1_MAX]:g} C on it keeps {min(enough):.0f} % and more, as the web brings as much, however long "
+        "it waits. If FTP's time-outs, against which the paper has C1max, may be a tenth above the fewest of the grid, "
+        f"the best is {named(spared)}: beside.",
+        checks[1:],
     )

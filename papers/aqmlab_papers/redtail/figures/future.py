@@ -1,9 +1,22 @@
-"""Figures on future work: bandwidth by a prediction of the web's demand."""
+"""Figures on future work: bandwidth by a prediction of the web's demand, and the best."""
 
 from collections.abc import Iterator
 
 from aqmlab_papers import Axis, Curve, Panel, Runs, figure
-from aqmlab_papers.redtail.measures import INTERVALS, MAX_TH1, SHORT_DELAY, WEB_BEGIN, bound, forecast_rates
+from aqmlab_papers.redtail.claims.future import FTP_KEEPS, cost, kept
+from aqmlab_papers.redtail.measures import (
+    C1_MAX,
+    HERO,
+    INTERVALS,
+    MAX_TH1,
+    SHORT_DELAY,
+    WEB_BEGIN,
+    N,
+    bound,
+    forecast_rates,
+    of,
+)
+from aqmlab_papers.run.sketch import mean_curve
 
 _PANELS: dict[str, tuple[str, float]] = {
     "a": (SHORT_DELAY, 1e3),
@@ -55,3 +68,26 @@ def forecast(forecast: Runs) -> Iterator[Curve]:
         t = [WEB_BEGIN + (k + 0.5) * step for k in range(count)]
         for name, rates in (("came", came), ("predicted", predicted)):
             yield Curve(panel, name, t, rates[:count] / 1e6, run=forecast.study.seeds[0])
+
+
+_MOST = Axis("C1max / C", 0.4, 1)
+
+
+@figure(
+    [
+        Panel("a", "Cost: web files", _MOST, Axis("Mean completion time (s)", 0, 3)),
+        Panel("b", "FTP's rate over that with Adaptive RED", _MOST, Axis("Share (%)", 80, 120)),
+        Panel("c", "FTP's time-outs", _MOST, Axis("Time-outs in 400 s", 0)),
+    ],
+    across=3,
+    beyond=True,
+)
+def optimum(optimum: Runs, web: Runs) -> Iterator[Curve]:
+    """The optimal allocation over N and C1max: cost and constraint."""
+    shares = optimum.points(C1_MAX)
+    for n in optimum.points(N):
+        name, points = f"N = {n:g}", [{N: n, C1_MAX: share} for share in shares]
+        yield mean_curve("a", name, shares, [cost(optimum, at).summary for at in points])
+        yield mean_curve("b", name, shares, [kept(optimum, web, at).summary for at in points])
+        yield optimum.curve("c", of("FTP", "timeouts"), HERO, C1_MAX, at={N: n}, name=name)
+    yield Curve("b", "Required", [shares[0], shares[-1]], [FTP_KEEPS, FTP_KEEPS], style="dashed")

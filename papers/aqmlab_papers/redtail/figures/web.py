@@ -234,6 +234,26 @@ MIXED = listed(
     },
     caption="Ten flows each on 6 Mbit/s.",
 )
+QUEUES = listed(
+    "queues",
+    "Queues of short and of long round trips under deficit round robin, and one queue",
+    "queues",
+    {
+        f"{name}, {entry}": m.of(entry, metric)
+        for name, metric in (
+            ("rate", m.RATE),
+            ("Jain's index", "jain"),
+            ("RTT bias", "rtt_bias"),
+            ("loss", m.LOSS),
+            ("delay", m.DELAY),
+            ("round trip", "rtt_mean"),
+        )
+        for entry in ("near", "far")
+    },
+    caption="Ten flows each on 6 Mbit/s: near ones of 16 and 64 ms, far ones of 120 and 240 ms. Jain's index is of the "
+    "ten flows, and so is the RTT bias, the slope of rates over round trips without a queue, in logarithms: -1 if they "
+    "are inversely proportional. Each algorithm acts as if it had the whole link.",
+)
 VOICE = listed(
     "voice",
     "Voice and video in the place of CBR",
