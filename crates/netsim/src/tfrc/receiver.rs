@@ -18,7 +18,8 @@ pub struct Receiver {
     /// The latest datagram, and when it arrived; `None` before the first.
     latest: Option<(Datagram, Time)>,
     bytes: u64,
-    /// The latest report, and the latest that was a round trip before it.
+    /// The latest report, or the beginning of the last round trip if that was silent, and the latest report that was a round
+    /// trip before it.
     reported: Mark,
     base: Mark,
     /// The greatest rate at which data arrived, in byte/s.
@@ -80,9 +81,9 @@ impl Receiver {
         }
         let before = self.losses.rate();
         let rtt = self.rtt();
-        // The timer has found nothing to report: this datagram is reported at once (section 6.1), and all that arrived in the
+        // The timer has found nothing to report: this datagram is reported at once (section 6.1), as all that arrived in the
         // last round trip (section 6.2).
-        let quiet = self.idle && !begins && self.reported.at + rtt < now;
+        let quiet = self.idle && rtt > Span::ZERO && self.reported.at + rtt < now;
         if quiet {
             let ago = Time::from_nanos(now.since(Time::ZERO).nanos() - rtt.nanos());
             self.reported = Mark { at: ago, bytes: self.bytes - u64::from(size) };
@@ -90,8 +91,8 @@ impl Receiver {
         let fastest = self.fastest.max(self.received(now));
         let first = || 1.0 / first_rate(f64::from(size), rtt.secs(), fastest);
         let event = self.losses.on_packet(datagram.seq, ce, now, rtt, first);
-        // Before the sender knows the round trip, every packet is reported (section 6.3).
         self.event |= event;
+        // Before the sender knows the round trip, every packet is reported (section 6.3).
         if begins || rtt == Span::ZERO || quiet || event && self.losses.rate() > before {
             return Some(self.report(now));
         }
@@ -137,11 +138,7 @@ impl Receiver {
 /// In slow start it sends twice what arrives, so this is the greatest rate at which data arrived, and at least half a packet
 /// per round trip.
 fn first_rate(size: f64, rtt: f64, fastest: f64) -> f64 {
-    if rtt > 0.0 {
-        equation::loss_event_rate(size, rtt, fastest.max(0.5 * size / rtt))
-    } else {
-        equation::loss_event_rate(1.0, 1.0, 0.5)
-    }
+    equation::loss_event_rate(1.0, 1.0, (fastest * rtt / size).max(0.5))
 }
 
 #[cfg(test)]
@@ -204,6 +201,16 @@ mod tests {
         assert_eq!(take(&mut receiver, 200, 15, true), None);
         assert_eq!(receiver.deadline(), at(290));
         assert!(take(&mut receiver, 280, 16, true).is_some());
+    }
+
+    #[test]
+    fn before_the_round_trip_is_known_the_rate_is_that_since_the_last_report() {
+        let mut receiver = Receiver::new(true);
+        for (seq, received) in [(0, 0.0), (1, 1000.0), (2, 1000.0)] {
+            let at = at(50 + 1000 * u64::from(seq));
+            let report = receiver.on_datagram(at, Datagram { seq, sent: at, rtt: Span::ZERO }, 1000, false);
+            assert_eq!(report.map(|report| report.received), Some(received));
+        }
     }
 
     #[test]
