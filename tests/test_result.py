@@ -33,7 +33,8 @@ def comparison(small: Scenario) -> Comparison:
 def test_every_metric_is_defined_and_every_definition_used(result: Result) -> None:
     of_classes, of_links = result.owned("classes"), result.owned("links")
     assert (list(of_classes), list(of_links)) == (["long"], ["bottleneck"])
-    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"]}
+    tfrc = aqmlab.run(Scenario.load("traffic/tfrc").with_(duration="2 s", warmup="1 s")).owned("classes")["tfrc"]
+    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc}
 
 
 def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:

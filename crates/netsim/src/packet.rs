@@ -216,7 +216,9 @@ impl Packet {
 
     /// A report of TFRC, whose stamp is its echo.
     pub(crate) fn report(report: &tfrc::Report, header: Header) -> Self {
-        let (rate, received) = (report.loss_event_rate as f32, report.received.to_bits());
+        let rate = report.loss_event_rate as f32;
+        // The sign, which a rate does not need, tells of an event.
+        let (rate, received) = (if report.event { -rate } else { rate }, report.received.to_bits());
         let blocks = halves([received as u32, (received >> 32) as u32, rate.to_bits()]);
         Self { kind: PacketKind::Report, blocks, ..Self::datagram(report.echo, header, Ecn::None) }
     }
@@ -224,8 +226,9 @@ impl Packet {
     /// The report of TFRC that this is.
     pub(crate) fn tfrc_report(&self) -> tfrc::Report {
         let [low, high, rate] = whole(self.blocks);
-        let received = f64::from_bits(u64::from(high) << 32 | u64::from(low));
-        tfrc::Report { echo: self.stamp, received, loss_event_rate: f64::from(f32::from_bits(rate)) }
+        let (received, rate) = (f64::from_bits(u64::from(high) << 32 | u64::from(low)), f32::from_bits(rate));
+        let (loss_event_rate, event) = (f64::from(rate.abs()), rate.is_sign_negative());
+        tfrc::Report { echo: self.stamp, received, loss_event_rate, event }
     }
 
     /// A packet from outside, offered at `now` and identified by its number. All that is known of an ACK, which is any
@@ -469,14 +472,13 @@ mod tests {
             tfrc::Datagram { seq: 70_000, sent: Time::from_nanos(7), rtt: Span::ns(5_123_456_789) };
         let packet = Packet::tfrc(&datagram, header(1000), Ecn::Ect0);
         assert_eq!((packet.tfrc_datagram(), packet.is_ect(), packet.is_data()), (datagram, true, true));
-        let report = tfrc::Report {
-            echo: Time::from_nanos(9),
-            received: 1e10 / 3.0,
-            loss_event_rate: f64::from(0.01_f32),
-        };
-        let packet = Packet::report(&report, header(40));
-        assert_eq!((packet.tfrc_report(), packet.is_ect(), packet.is_data()), (report, false, false));
-        assert!(packet.packet().udp);
+        for (rate, event) in [(0.01_f32, false), (0.01, true), (0.0, false), (0.0, true)] {
+            let (echo, received) = (Time::from_nanos(9), 1e10 / 3.0);
+            let report = tfrc::Report { echo, received, loss_event_rate: f64::from(rate), event };
+            let packet = Packet::report(&report, header(40));
+            assert_eq!((packet.tfrc_report(), packet.is_ect(), packet.is_data()), (report, false, false));
+            assert!(packet.packet().udp);
+        }
     }
 
     #[test]

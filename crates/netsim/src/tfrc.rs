@@ -8,7 +8,8 @@
 //! A packet that arrives after it was taken for lost does not correct the loss history (section 5.1), and losses before
 //! anything has arrived are not known. The timer of section 4.4 waits for a report at the rate that the last one has
 //! allowed; the letter of section 4.3 takes the rate of before, at which it may go off before a packet is sent. The
-//! granularity of the operating system's clock (section 4.6) is left out, which a simulated host does not have.
+//! granularity of the operating system's clock (section 4.6) is left out, which a simulated host does not have. The size of
+//! a packet (`s`) includes its headers.
 //!
 //! Source: Floyd, Handley, Padhye, Widmer, "TCP Friendly Rate Control (TFRC): protocol specification", RFC 5348, 2008.
 
@@ -44,6 +45,8 @@ pub struct Report {
     pub received: f64,
     /// The loss event rate (`p`).
     pub loss_event_rate: f64,
+    /// Whether there was a loss event since the last report.
+    pub event: bool,
 }
 
 #[cfg(test)]

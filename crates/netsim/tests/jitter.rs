@@ -17,7 +17,7 @@ fn results(scenario: Scenario, seed: u64) -> Results {
 }
 
 /// Traffic of every kind over a queue that drops.
-const ALL: &str = "duration = \"6 s\"\nwarmup = \"1 s\"\nclock = \"CLOCK\"\n[dumbbell]\nrate = \"5 Mbit/s\"\n\
+const ALL: &str = "duration = \"12 s\"\nwarmup = \"1 s\"\nclock = \"CLOCK\"\n[dumbbell]\nrate = \"5 Mbit/s\"\n\
     buffer = \"20 packets\"\nsender_delay = [\"1 ms\", \"5 ms\"]\n\
     [[traffic]]\nname = \"linux\"\ncount = 4\nsend_jitter = \"2 ms\"\n\
     [[traffic]]\nname = \"classic\"\ncount = 2\ntcp = \"rfc5681\"\nsend_jitter = \"2 ms\"\n\

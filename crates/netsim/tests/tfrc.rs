@@ -29,7 +29,7 @@ fn beside(rate: &str, loss: f64, aqm: &str, flows: u32) -> String {
 
 #[test]
 fn on_a_link_that_loses_at_random_the_rate_is_that_of_the_equation() {
-    for loss in [0.003, 0.01, 0.03, 0.1] {
+    for loss in [0.003, 0.01, 0.03, 0.1, 0.3] {
         let text = beside("1 Gbit/s", loss, "droptail", 5);
         let class = &results(&text, 1).classes["tfrc"];
         let (events, rtt) = (class.loss_event_rate.unwrap(), class.totals.rtt_mean.unwrap());
@@ -39,8 +39,9 @@ fn on_a_link_that_loses_at_random_the_rate_is_that_of_the_equation() {
         assert!((rtt - class.rtt_idle.unwrap() - 0.001).abs() < 0.0005, "two waits of 0.5 ms: {rtt}");
         let sent = class.totals.goodput / 8.0 * 1000.0 / 972.0 / (1.0 - loss) / 5.0;
         let equation = tfrc::rate(1000.0, rtt, events);
-        // The mean of the rates at varying estimates is not the rate at the mean of the estimates.
-        assert!((sent / equation - 1.0).abs() < 0.12, "loss {loss}: {sent} of {equation}");
+        // The mean of the rates at varying estimates is not the rate at the mean of the estimates, at high losses above all.
+        let most = if loss > 0.2 { 0.25 } else { 0.12 };
+        assert!((sent / equation - 1.0).abs() < most, "loss {loss}: {sent} of {equation}");
     }
 }
 
@@ -68,6 +69,35 @@ fn the_rate_follows_a_step_of_the_load_and_comes_back() {
     };
     let [before, during, after] = [(20, 41), (45, 80), (100, 120)].map(|(from, to)| goodput(from, to));
     assert!(before > 4.2 && (0.5..1.2).contains(&during) && after > 4.2, "{before} {during} {after}");
+}
+
+/// Megabits per second that one flow gets between two times on a path of 10 Mbit/s and a round trip of 106 ms.
+fn alone(from: f64, to: f64, more: &str) -> f64 {
+    let text = format!(
+        "duration = \"{to} s\"\nwarmup = \"{from} s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\nbuffer = \"10 packets\"\n\
+         delay = \"43 ms\"\nsender_delay = \"5 ms\"\nreceiver_delay = \"5 ms\"\n{more}[[traffic]]\nname = \"x\"\n\
+         kind = \"tfrc\"\npacket_size = \"1000 B\"\n"
+    );
+    results(&text, 1).classes["x"].totals.goodput * 1e-6
+}
+
+#[test]
+fn after_the_first_loss_it_has_half_of_what_it_sent() {
+    // Slow start ends at twice the link; TCP would go on at the link's rate or half of it.
+    let found = alone(3.0, 5.0, "");
+    assert!((4.5..9.8).contains(&found), "{found}");
+}
+
+#[test]
+fn when_reports_come_again_the_rate_doubles_each_round_trip() {
+    let text = "duration = \"80 s\"\nwarmup = \"74 s\"\nobserve = \"out\"\n\
+                [[link]]\nname = \"out\"\nfrom = \"a\"\nto = \"b\"\nrate = \"2 Mbit/s\"\ndelay = \"20 ms\"\naqm = \"red\"\n\
+                buffer = \"50 packets\"\n[[link]]\nname = \"back\"\nfrom = \"b\"\nto = \"a\"\nrate = \"2 Mbit/s\"\n\
+                delay = \"20 ms\"\nbuffer = \"5 packets\"\n[[traffic]]\nname = \"x\"\nkind = \"tfrc\"\nfrom = \"a\"\n\
+                to = \"b\"\npacket_size = \"1000 B\"\n[[traffic]]\nname = \"flood\"\nkind = \"cbr\"\nfrom = \"b\"\nto = \"a\"\n\
+                rate = \"600 Mbit/s\"\nactive = [\"40 s\", \"70 s\"]\n";
+    let found = results(text, 1).classes["x"].totals.goodput * 1e-6;
+    assert!(found > 1.4, "{found}");
 }
 
 #[test]

@@ -126,7 +126,7 @@ def _command(name: str) -> Any:
 def alone(name: str, declared: Callable[..., Any]) -> Any:
     """Return the command that a function declares."""
     group = Commands(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    lacking = declared.__module__ == __name__
+    lacking = declared.__module__ == __name__  # the stand-in for an extra's command, whose options are not known
     group.command(name, context_settings={"ignore_unknown_options": lacking})(declared)
     return typer.main.get_command(group)
 

@@ -11,8 +11,8 @@ pub fn rate(size: f64, rtt: f64, p: f64) -> f64 {
 /// The loss event rate at which [`rate`] is `target` byte/s; at most 1.
 pub(super) fn loss_event_rate(size: f64, rtt: f64, target: f64) -> f64 {
     // The rate falls with p; the middle is taken in the logarithm, because p spans many powers of ten.
-    let (mut low, mut high) = (1e-12_f64, 1.0_f64);
-    for _ in 0..60 {
+    let (mut low, mut high) = (1e-18_f64, 1.0_f64);
+    for _ in 0..64 {
         let middle = (low * high).sqrt();
         if rate(size, rtt, middle) > target { low = middle } else { high = middle }
     }

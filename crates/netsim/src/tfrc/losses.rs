@@ -105,7 +105,7 @@ impl Losses {
             Some(event) => f64::from(seq - event.seq),
             None => first(),
         };
-        let discount = self.discount();
+        let discount = self.discount(packets);
         for closed in &mut self.closed[..self.count] {
             closed.discount *= discount;
         }
@@ -136,10 +136,10 @@ impl Losses {
         })
     }
 
-    /// By how much the closed intervals count less because the open one is more than twice their mean (`DF`).
-    fn discount(&self) -> f64 {
+    /// By how much the closed intervals count less because one after them, of `open` packets, is more than twice their mean
+    /// (`DF`).
+    fn discount(&self, open: f64) -> f64 {
         let (total, weights) = self.sums(self.count, 0);
-        let open = self.open();
         if self.discounting && weights * open > 2.0 * total {
             (2.0 * total / (weights * open)).max(LEAST_DISCOUNT)
         } else {
@@ -155,7 +155,7 @@ impl Losses {
         let (total, weights) = self.sums(self.count, 0);
         // The open interval takes the first place, and the oldest falls out.
         let (others, their_weights) = self.sums(self.count - 1, 1);
-        let discount = self.discount();
+        let discount = self.discount(self.open());
         let (total_with_open, weights_with_open) =
             (WEIGHTS[0] * self.open() + discount * others, WEIGHTS[0] + discount * their_weights);
         (weights / total).min(weights_with_open / total_with_open)
@@ -268,10 +268,12 @@ mod tests {
         is(history(false, 989, &lost).rate(), 2.0 / (600.0 + 190.0));
         let discount = 290.0 / 600.0;
         is(history(true, 989, &lost).rate(), (1.0 + discount) / (600.0 + discount * 190.0));
-        // At most to a quarter; and the discount remains when the interval closes, which is seen three packets later.
+        // At most to a quarter; and the discount remains when the interval closes, however many packets are lost with it.
         is(history(true, 4389, &lost).rate(), 1.25 / (4000.0 + 0.25 * 190.0));
-        let discount = 290.0 / 604.0;
-        let closed = history(true, 993, &[200, 390, 990]);
-        is(closed.rate(), (1.0 + 2.0 * discount) / (600.0 + discount * (190.0 + 100.0)));
+        for gap in [1, 90] {
+            let lost: Vec<u32> = [200, 390].into_iter().chain(990..990 + gap).collect();
+            let closed = history(true, 992 + gap, &lost);
+            is(closed.rate(), (1.0 + 2.0 * discount) / (600.0 + discount * (190.0 + 100.0)));
+        }
     }
 }

@@ -18,13 +18,15 @@ pub struct Receiver {
     /// The latest datagram, and when it arrived; `None` before the first.
     latest: Option<(Datagram, Time)>,
     bytes: u64,
-    /// The latest report, and the latest that was a round trip before it.
+    /// The latest report, or the beginning of the last round trip if that was silent, and the latest report that was a round
+    /// trip before it.
     reported: Mark,
     base: Mark,
     /// The greatest rate at which data arrived, in byte/s.
     fastest: f64,
-    /// Whether nothing has arrived since the latest report.
+    /// Whether nothing has arrived since the latest report, and whether there was a loss event.
     idle: bool,
+    event: bool,
     deadline: Time,
 }
 
@@ -41,6 +43,7 @@ impl Receiver {
             base: mark,
             fastest: 0.0,
             idle: true,
+            event: false,
             deadline: Time::MAX,
         }
     }
@@ -78,17 +81,23 @@ impl Receiver {
         }
         let before = self.losses.rate();
         let rtt = self.rtt();
+        // The timer has found nothing to report: this datagram is reported at once (section 6.1), as all that arrived in the
+        // last round trip (section 6.2).
+        let quiet = self.idle && rtt > Span::ZERO && self.reported.at + rtt < now;
+        if quiet {
+            let ago = Time::from_nanos(now.since(Time::ZERO).nanos() - rtt.nanos());
+            self.reported = Mark { at: ago, bytes: self.bytes - u64::from(size) };
+        }
         let fastest = self.fastest.max(self.received(now));
         let first = || 1.0 / first_rate(f64::from(size), rtt.secs(), fastest);
         let event = self.losses.on_packet(datagram.seq, ce, now, rtt, first);
+        self.event |= event;
         // Before the sender knows the round trip, every packet is reported (section 6.3).
-        if begins || rtt == Span::ZERO || event && self.losses.rate() > before {
+        if begins || rtt == Span::ZERO || quiet || event && self.losses.rate() > before {
             return Some(self.report(now));
         }
         if self.idle {
-            // The timer that found nothing to report would have gone on, a round trip at a time.
-            let waited = now.since(self.reported.at).nanos().div_ceil(rtt.nanos()).max(1);
-            (self.idle, self.deadline) = (false, self.reported.at + rtt * waited);
+            (self.idle, self.deadline) = (false, self.reported.at + rtt);
         }
         None
     }
@@ -120,19 +129,16 @@ impl Receiver {
         self.reported = Mark { at: now, bytes: self.bytes };
         (self.idle, self.deadline) = (true, Time::MAX);
         let (latest, at) = self.latest.expect("a report follows a datagram");
-        Report { echo: latest.sent + now.since(at), received, loss_event_rate: self.losses.rate() }
+        let event = std::mem::take(&mut self.event);
+        Report { echo: latest.sent + now.since(at), received, loss_event_rate: self.losses.rate(), event }
     }
 }
 
-/// The loss event rate after the first loss event (section 6.3.1): that of half of the greatest rate at which data arrived,
-/// or, if none was measured, of half a packet per round trip.
+/// The loss event rate after the first loss event (section 6.3.1): that of half of the greatest rate at which the sender sent.
+/// In slow start it sends twice what arrives, so this is the greatest rate at which data arrived, and at least half a packet
+/// per round trip.
 fn first_rate(size: f64, rtt: f64, fastest: f64) -> f64 {
-    let measured = fastest * rtt > 0.0;
-    if measured {
-        equation::loss_event_rate(size, rtt, 0.5 * fastest)
-    } else {
-        equation::loss_event_rate(1.0, 1.0, 0.5)
-    }
+    equation::loss_event_rate(1.0, 1.0, (fastest * rtt / size).max(0.5))
 }
 
 #[cfg(test)]
@@ -154,7 +160,7 @@ mod tests {
     /// A receiver that got a packet at 50 ms and every 10 ms from 60 to 140 ms, and what it reported at 150 ms.
     fn receiver() -> (Receiver, Report) {
         let mut receiver = Receiver::new(true);
-        let first = Report { echo: at(0), received: 0.0, loss_event_rate: 0.0 };
+        let first = Report { echo: at(0), received: 0.0, loss_event_rate: 0.0, event: false };
         assert_eq!(take(&mut receiver, 50, 0, false), Some(first));
         for seq in 1..10 {
             assert_eq!(take(&mut receiver, 50 + 10 * u64::from(seq), seq, false), None);
@@ -168,16 +174,18 @@ mod tests {
     fn a_report_tells_what_has_arrived_in_the_last_round_trip() {
         let (mut receiver, report) = receiver();
         // Nine packets in 100 ms; the last was sent at 90 ms and arrived at 140 ms.
-        let expected = Report { echo: at(100), received: 90_000.0, loss_event_rate: 0.0 };
+        let expected = Report { echo: at(100), received: 90_000.0, loss_event_rate: 0.0, event: false };
         assert_eq!(report, expected);
         assert_eq!(receiver.deadline(), Time::MAX, "there is nothing to report");
-        // The timer would have gone off at 250, 350 and 450 ms.
-        assert_eq!(take(&mut receiver, 400, 10, false), None);
-        assert_eq!(receiver.deadline(), at(450));
+        // The timer went off at 250 ms and found nothing: what arrives is one packet in a round trip, reported at once.
+        let at_once = Report { echo: at(350), received: 10_000.0, loss_event_rate: 0.0, event: false };
+        assert_eq!(take(&mut receiver, 400, 10, false), Some(at_once));
+        assert_eq!(take(&mut receiver, 420, 11, false), None);
+        assert_eq!(receiver.deadline(), at(500));
     }
 
     #[test]
-    fn a_loss_event_is_reported_at_once_with_the_rate_of_half_of_what_arrived() {
+    fn a_loss_event_is_reported_at_once_with_the_rate_of_what_arrived() {
         let (mut receiver, _) = receiver();
         for (ms, seq) in [(160, 10), (170, 12), (180, 13)] {
             assert_eq!(take(&mut receiver, ms, seq, false), None);
@@ -185,13 +193,24 @@ mod tests {
         let report = take(&mut receiver, 190, 14, false).expect("the third after the lost one");
         // Since 50 ms, because 150 ms is less than a round trip ago: 13 packets in 140 ms.
         assert!((report.received - 13_000.0 / 0.14).abs() < 1e-6, "{}", report.received);
-        let half = equation::rate(1000.0, 0.1, report.loss_event_rate);
-        assert!((half / (0.5 * report.received) - 1.0).abs() < 1e-6, "{half}");
+        let target = equation::rate(1000.0, 0.1, report.loss_event_rate);
+        assert!((target / report.received - 1.0).abs() < 1e-6, "{target}");
+        assert!(report.event);
         assert_eq!((report.echo, receiver.counts()), (at(140), [15, 1]));
         // A mark within the same round trip is no other event, one after it is.
         assert_eq!(take(&mut receiver, 200, 15, true), None);
         assert_eq!(receiver.deadline(), at(290));
         assert!(take(&mut receiver, 280, 16, true).is_some());
+    }
+
+    #[test]
+    fn before_the_round_trip_is_known_the_rate_is_that_since_the_last_report() {
+        let mut receiver = Receiver::new(true);
+        for (seq, received) in [(0, 0.0), (1, 1000.0), (2, 1000.0)] {
+            let at = at(50 + 1000 * u64::from(seq));
+            let report = receiver.on_datagram(at, Datagram { seq, sent: at, rtt: Span::ZERO }, 1000, false);
+            assert_eq!(report.map(|report| report.received), Some(received));
+        }
     }
 
     #[test]

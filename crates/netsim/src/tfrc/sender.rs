@@ -39,8 +39,6 @@ pub struct Sender {
     rate: f64,
     /// That of the equation (`X_Bps`); infinite before the first loss event.
     equation: f64,
-    /// That of the first report, which is also that of a new start (`initial_rate`).
-    initial: f64,
     /// The smoothed round trip in s, and the smoothed root of it; 0 before the first measurement.
     rtt: f64,
     root: f64,
@@ -76,7 +74,6 @@ impl Sender {
             next: 0,
             rate: size,
             equation: f64::INFINITY,
-            initial: size,
             rtt: 0.0,
             root: 0.0,
             latest_root: 0.0,
@@ -172,8 +169,7 @@ impl Sender {
         self.latest_root = sample.sqrt();
         if self.rtt == 0.0 {
             (self.rtt, self.root) = (sample, self.latest_root);
-            self.initial = (4.0 * size).min((2.0 * size).max(4380.0)) / sample;
-            (self.rate, self.doubled) = (self.initial, now);
+            (self.rate, self.doubled) = (self.initial(size), now);
             self.received[0].at = now;
         } else {
             self.rtt = OLD * self.rtt + (1.0 - OLD) * sample;
@@ -183,7 +179,7 @@ impl Sender {
         let limit = if !limited {
             self.add(report.received, now);
             2.0 * self.fastest()
-        } else if report.loss_event_rate > self.loss_event_rate {
+        } else if report.event || report.loss_event_rate > self.loss_event_rate {
             self.received.iter_mut().for_each(|received| received.rate *= 0.5);
             self.keep_fastest(0.85 * report.received, now)
         } else {
@@ -201,7 +197,8 @@ impl Sender {
         let received = self.fastest();
         let losing = self.loss_event_rate > 0.0;
         // Who sent nothing learns nothing from silence, unless the rate is above that of a new start.
-        let slow = if losing { received < self.initial } else { self.rate < 2.0 * self.initial };
+        let initial = self.initial(size);
+        let slow = if losing { received < initial } else { self.rate < 2.0 * initial };
         if self.active || self.rtt > 0.0 && !slow {
             if losing {
                 let limit = if self.equation > 2.0 * received { received } else { 0.5 * self.equation };
@@ -223,9 +220,14 @@ impl Sender {
             self.equation = equation::rate(size, self.rtt, self.loss_event_rate);
             self.rate = self.equation.min(limit).max(size / LONGEST_GAP);
         } else if now.since(self.doubled).secs() >= self.rtt {
-            self.rate = (2.0 * self.rate).min(limit).max(self.initial);
+            self.rate = (2.0 * self.rate).min(limit).max(self.initial(size));
             self.doubled = now;
         }
+    }
+
+    /// The rate of a start, and of a new one (`initial_rate`): two to four packets in a round trip (section 4.2).
+    fn initial(&self, size: f64) -> f64 {
+        (4.0 * size).min((2.0 * size).max(4380.0)) / self.rtt
     }
 
     /// Waits for the next report.
@@ -299,7 +301,11 @@ mod tests {
     }
 
     fn tell(sender: &mut Sender, ms: u64, received: f64, loss_event_rate: f64) {
-        sender.on_report(at(ms), &SETTING, &Report { echo: at(ms - 100), received, loss_event_rate });
+        sender.on_report(
+            at(ms),
+            &SETTING,
+            &Report { echo: at(ms - 100), received, loss_event_rate, event: false },
+        );
     }
 
     fn is(sender: &Sender, expected: f64) {
@@ -404,7 +410,7 @@ mod tests {
         let setting = Setting { damped: true, ..SETTING };
         let mut sender = told(&[(110, 0.0, 0.0), (510, 1e6, 0.01)]);
         // A round trip of 400 ms: the roots are 0.9 sqrt(0.1) + 0.1 sqrt(0.4) and sqrt(0.4), so 0.55 of the rate.
-        let report = Report { echo: at(510), received: 1e6, loss_event_rate: 0.01 };
+        let report = Report { echo: at(510), received: 1e6, loss_event_rate: 0.01, event: false };
         sender.on_report(at(910), &setting, &report);
         let (damped, other) = (sender.gap(&setting).secs(), sender.gap(&SETTING).secs());
         assert!((other / damped - 0.55).abs() < 1e-6, "{other} {damped}");
