@@ -26,6 +26,7 @@ pub mod queue;
 pub mod ring;
 pub mod unit;
 pub mod user_defined;
+mod weights;
 
 pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};

@@ -61,9 +61,20 @@ fn raqm_leaves_what_one_class_does_not_use_to_the_other() {
     assert!(sent > 0.9 * 400_000.0, "{tallies:?}");
 }
 
+const LRED: &str = "lred";
+/// Judged where p is the same at every queue, and the rate can be held: see the head of `raqm`.
+const RAQM: &str = "raqm";
+
 /// The loss ratios of the classes, that of all packets, and the mean queue.
-fn losses(weights: &[f64], sources: &[Source]) -> (Vec<f64>, f64, f64) {
-    let (tallies, queue) = share(&with("lred", &[("weights", list(weights))]), sources);
+fn losses(aqm: &str, weights: &[f64], sources: &[Source]) -> (Vec<f64>, f64, f64) {
+    let text = |text: &str| Value::Text(text.to_owned());
+    let mut settings = vec![("weights", list(weights))];
+    if aqm == RAQM {
+        let held =
+            [("mode", text("queue-independent")), ("r0", text("corrected")), ("gamma", Value::Float(0.97))];
+        settings.extend(held);
+    }
+    let (tallies, queue) = share(&with(aqm, &settings), sources);
     let sum = |field: fn(&Tally) -> f64| tallies.iter().map(field).sum::<f64>();
     let all = sum(|tally| tally.drops) / sum(|tally| tally.arrivals);
     (tallies.iter().map(Tally::loss).collect(), all, queue)
@@ -78,10 +89,10 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
 fn lred_loses_by_the_order_of_priority() {
     for flows in [[20.0, 20.0, 20.0], [60.0, 20.0, 5.0]] {
         let sources = flows.map(Tcp);
-        let (equal, _, q) = losses(&[1.0], &sources);
+        let (equal, _, q) = losses(LRED, &[1.0], &sources);
         assert_near(equal[2], equal[0], 0.05);
         assert_near(q, 100.0, 0.02);
-        let (loss, _, q) = losses(&[1.0, 2.0, 4.0], &sources);
+        let (loss, _, q) = losses(LRED, &[1.0, 2.0, 4.0], &sources);
         assert_near(loss[1], 2.0 * loss[0], 0.05);
         assert_near(loss[2], 4.0 * loss[0], 0.05);
         assert_near(q, 100.0, 0.02);
@@ -92,13 +103,32 @@ fn lred_loses_by_the_order_of_priority() {
 #[test]
 fn lreds_weights_leave_loss_ratio_and_queue_of_all_together_as_they_are() {
     let sources = [500.0, 1500.0, 1000.0].map(Fixed);
-    let (_, unweighted, q) = losses(&[1.0], &sources);
-    let (loss, weighted, weighted_q) = losses(&[1.0, 2.0, 4.0], &sources);
+    let (_, unweighted, q) = losses(LRED, &[1.0], &sources);
+    let (loss, weighted, weighted_q) = losses(LRED, &[1.0, 2.0, 4.0], &sources);
     assert_near(unweighted, 1.0 / 6.0, 0.01);
     assert_near(weighted, 1.0 / 6.0, 0.01);
     assert_near(weighted_q, q, 0.02);
     // The mean weight is 2.5.
     for (loss, weight) in loss.iter().zip([1.0, 2.0, 4.0]) {
         assert_near(*loss, weight / 2.5 / 6.0, 0.03);
+    }
+}
+
+#[test]
+fn raqm_loses_by_the_order_of_priority() {
+    for flows in [[20.0, 20.0, 20.0], [60.0, 20.0, 5.0]] {
+        let sources = flows.map(Tcp);
+        let (equal, ..) = losses(RAQM, &[1.0], &sources);
+        assert_near(equal[2], equal[0], 0.05);
+        let (loss, ..) = losses(RAQM, &[1.0, 2.0, 4.0], &sources);
+        assert_near(loss[1], 2.0 * loss[0], 0.05);
+        assert_near(loss[2], 4.0 * loss[0], 0.05);
+    }
+    // 0.97 of the link at a load of 6/5, and a mean weight of 2.5.
+    let all = 1.0 - 0.97 / 1.2;
+    let (loss, weighted, _) = losses(RAQM, &[1.0, 2.0, 4.0], &[500.0, 1500.0, 1000.0].map(Fixed));
+    assert_near(weighted, all, 0.01);
+    for (loss, weight) in loss.iter().zip([1.0, 2.0, 4.0]) {
+        assert_near(*loss, weight / 2.5 * all, 0.03);
     }
 }

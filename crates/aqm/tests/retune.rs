@@ -205,7 +205,7 @@ fn others(kind: ParamKind, unit: &str) -> Vec<Value> {
 }
 
 /// The parameters with which an algorithm starts anew.
-const ANEW: [&str; 26] = [
+const ANEW: [&str; 27] = [
     "ared.form",
     "cake.ack_filter",
     "cake.diffserv",
@@ -222,6 +222,7 @@ const ANEW: [&str; 26] = [
     "fq.perturbation",
     "lred.weights",
     "nlred.form",
+    "raqm.weights",
     "red.form",
     "redtail.long",
     "redtail.short",

@@ -30,6 +30,7 @@ use aqm::aqm::rem::{Form as RemForm, Rem};
 use aqm::unit::{Limit, Span, Time};
 use aqm::{AnyParams, Aqm as _, Port};
 
+const NO_CLASSES: &str = "the fluid model does not tell classes of service apart";
 /// The algorithms that have a law.
 const KNOWN: &str = "droptail, lred, pi, rem, red, ared, avq, raqm, blue, pie, pi2";
 
@@ -96,12 +97,14 @@ impl Rule {
                 left_out.push("that p is scaled by a packet's size".to_owned());
             }
         };
+        let one_class = |weights: &[f64]| match weights.iter().all(|weight| *weight == weights[0]) {
+            true => Ok(()),
+            false => Err(refused("weights", NO_CLASSES)),
+        };
         let (law, scale, marks) = match params {
             AnyParams::DropTail(_) => (ControlLaw::Nothing, 1.0, false),
             AnyParams::Lred(params) => {
-                if params.weights.iter().any(|weight| *weight != params.weights[0]) {
-                    return Err(refused("weights", "the fluid model does not tell classes of service apart"));
-                }
+                one_class(&params.weights)?;
                 by_size(params.bytes);
                 let lred = ControlLaw::Lred(Lred::new(params, port));
                 (lred, of_bytes(params.bytes, params.mean_packet), params.ecn)
@@ -154,8 +157,9 @@ impl Rule {
             }
             AnyParams::Raqm(params) => {
                 if params.shares.len() > 1 {
-                    return Err(refused("shares", "the fluid model does not tell classes of service apart"));
+                    return Err(refused("shares", NO_CLASSES));
                 }
+                one_class(&params.weights)?;
                 let raqm = Raqm {
                     params: params.clone(),
                     aggregate: Aggregate::new(params, params.shares[0], c),

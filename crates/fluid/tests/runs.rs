@@ -209,8 +209,10 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     );
     let friendly = dumbbell("", 10, 10.0, "") + "[[traffic]]\nname = \"stream\"\nkind = \"tfrc\"\n";
     assert!(unsupported(&friendly).starts_with("traffic.stream: the fluid model has no TFRC"));
-    let weights = dumbbell("[aqm]\nname = \"lred\"\nweights = [1, 2]\n", 10, 10.0, "");
-    assert!(unsupported(&weights).starts_with("aqm.weights"));
+    for aqm in ["lred", "raqm"] {
+        let weights = dumbbell(&format!("[aqm]\nname = \"{aqm}\"\nweights = [1, 2]\n"), 10, 10.0, "");
+        assert!(unsupported(&weights).starts_with("aqm.weights"), "{aqm}");
+    }
     let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));
     assert!(
         said.starts_with("link bottleneck:reverse: ecn_path = \"drop\"") && said.contains("aqmlab run"),

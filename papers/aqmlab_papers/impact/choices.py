@@ -100,8 +100,8 @@ CHOICES = [
         "lost in our copy; those of Cisco's documents and of Floyd's note of 1997",
         "30 and 90 packets, 0.1, 0.002",
     ).because(
-        "these texts' ratio of three and max_p, scaled to the buffer; below 130, which is called a higher value. With "
-        "5 and 15 RED would leave the axis of Fig. 4 in Exp5. Varied below."
+        "the thresholds are ours: the note's ratio of three, scaled to the buffer; max_p is both texts'; below 130, "
+        "which is called a higher value. With 5 and 15 RED would leave the axis of Fig. 4 in Exp5. Varied below."
     ),
     Choice(
         "GRED in simulation",

@@ -112,8 +112,12 @@ _LATER_DEFAULTS = {
     "codec": "g711",
     "damping": False,
     "history_discounting": True,
+    "raqm.weights": [1.0],
 }
-"""Keys of scenarios that runs may be older than, with the defaults by which they change no result."""
+"""Keys of scenarios that runs may be older than, with the defaults by which they change no result.
+
+A key that is later in one table only, not in those of other disciplines, has the table's name before it.
+"""
 
 
 def digest(scenario: Scenario) -> str:
@@ -150,7 +154,9 @@ def _as_stored(value: Any) -> Any:
         return {
             name: _as_stored(one)
             for name, one in value.items()
-            if name not in _LATER_DEFAULTS or one != _LATER_DEFAULTS[name]
+            if not any(
+                key in _LATER_DEFAULTS and one == _LATER_DEFAULTS[key] for key in (name, f"{value.get('name')}.{name}")
+            )
         }
     return [_as_stored(one) for one in value] if isinstance(value, list) else value
 

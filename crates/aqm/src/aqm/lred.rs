@@ -36,9 +36,10 @@
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
-use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
+use crate::weights::{Weights, factor};
 
 /// beta L^e.
 #[must_use]
@@ -100,8 +101,7 @@ pub struct Lred {
     mean: f64,
     ecn: bool,
     l_min: f64,
-    /// Each class's weight.
-    weights: [f64; CLASSES as usize],
+    weights: Weights,
     /// The mean weight of the arrivals in the window.
     mix: f64,
     now: Tally,
@@ -132,16 +132,6 @@ impl Lred {
     pub fn chance(&self, q: f64) -> f64 {
         (self.loss_ratio + self.gain * (q - self.q0)).clamp(0.0, 1.0)
     }
-
-    /// The factor on p for a packet of this weight.
-    #[inline]
-    fn factor(&self, weight: f64) -> f64 {
-        match self.mix {
-            // If all arrivals had weight 0, p applies unchanged to the other classes.
-            0.0 => f64::from(u8::from(weight > 0.0)),
-            mix => weight / mix,
-        }
-    }
 }
 
 impl Aqm for Lred {
@@ -166,7 +156,7 @@ impl Aqm for Lred {
             mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
             ecn: params.ecn,
             l_min: params.l_min,
-            weights: std::array::from_fn(|i| params.weights[i.min(params.weights.len() - 1)]),
+            weights: Weights::new(&params.weights),
             mix: 1.0,
             now: Tally::default(),
             past: vec![Tally::default(); params.window as usize].into(),
@@ -180,12 +170,7 @@ impl Aqm for Lred {
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        let weights = &params.weights;
-        if weights.len() > usize::from(CLASSES) || !weights.is_sorted() {
-            let allowed = format!("at most {CLASSES} weights, none smaller than the one before");
-            return Err(ParamError::invalid("weights", format!("{weights:?}"), allowed));
-        }
-        Ok(())
+        Weights::check(&params.weights)
     }
 
     fn target(params: &Params) -> Option<f64> {
@@ -194,7 +179,7 @@ impl Aqm for Lred {
 
     #[inline]
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-        let weight = self.weights[packet.place()];
+        let weight = self.weights.of(packet);
         self.now.arrivals += 1;
         self.now.weight += weight;
         self.p = self.chance(queue.length(self.bytes, self.mean));
@@ -202,7 +187,7 @@ impl Aqm for Lred {
             self.now.drops += 1;
             return Verdict::Pass;
         }
-        let p = self.p * self.factor(weight);
+        let p = self.p * factor(weight, self.mix);
         let p = if self.bytes { p * f64::from(packet.size) / self.mean } else { p };
         if !rng.happens(p) {
             return Verdict::Pass;

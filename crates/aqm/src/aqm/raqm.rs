@@ -21,6 +21,11 @@
 //! leaves to future work, as long as no p(k) is at a bound. In the queue-dependent mode, other classes may use what
 //! one leaves idle: p(k) = 1 drops no more than q / q0.
 //!
+//! With `weights` w, the classes of an aggregate have different drop probabilities, class 1 the lowest, as in LRED: p
+//! w_i / sum_j f_j w_j, at most 1, with f_j the fraction of class j in the aggregate's arrivals of the last period. The
+//! mean over its arrivals is p as long as no p_i is clipped and the mix does not change. In the queue-dependent mode the
+//! loss ratios are in proportion to the weights only as far as packets of all classes find the same queue.
+//!
 //! # The expected rate
 //! Bytes are conserved: arrivals = departures + drops. So at a loss ratio l and a utilisation U, the arrival rate is U
 //! C / (1 - l), and a stationary p(k) with r0 = C means U = 1 - l: the link idles for the time that the dropped bytes
@@ -31,14 +36,15 @@
 //! early drops, `counts` = "unshed" with the literal r0 is the same algorithm: only the signal r differs.
 //!
 //! Decides at: enqueue. Timer: `period`. Randomness: one draw per arrival. State: for each aggregate I, r, the same of
-//! early drops, p(k), alpha, the number of arrivals and the sum of their drop probabilities.
+//! early drops, p(k), alpha, the number of arrivals and the sums of their drop probabilities and weights.
 //!
 //! # Departures from the source
 //! The pseudocode's e^mismatch lacks the alpha of equation (3). alpha is computed from the rate with which it is used,
 //! as in the theorem, except in the first period, which has `m` / r0 (`lagged` selects the other reading). Where x is
 //! outside (0, 2) and alpha^ is undefined, it is at its lower bound 4 / r0; its upper bound is 20 / r0. `p_min` keeps
 //! p(k) above 0, which it could not leave. Values of `counts` and `fed` other than the defaults contradict figure 1, which
-//! counts a packet before it may be dropped, and does not change p(k) on arrivals.
+//! counts a packet before it may be dropped, and does not change p(k) on arrivals. The `weights`, 1 by default, are
+//! aqmlab's: among future work the paper names DiffServ, but neither what is marked nor what a mark does.
 //!
 //! # Sources
 //! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1, in every reading of `counts` and
@@ -47,6 +53,7 @@
 use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
+use crate::weights::{Weights, factor};
 
 crate::choice! {
     /// The inputs of the drop probability.
@@ -141,6 +148,9 @@ crate::params! {
         /// Guaranteed shares of r0 for classes 1, 2, …; the classes beyond the list share the last one. A single share
         /// is common to all classes.
         shares: Vec<f64> = vec![1.0], "", Range::above(0.0, 1.0);
+        /// Relative drop probabilities of classes 1, 2, … that have a share in common, in ascending order; the last value
+        /// also applies to the classes beyond the list. A class with 0 is never dropped early.
+        weights: Vec<f64> = vec![1.0], "", Range::new(0.0, 1e6);
         /// Measure the queue in bytes over `mean_packet`.
         bytes: bool = false, "";
         /// The packet size for `q0` in byte mode; if omitted, the port's packet.
@@ -171,9 +181,12 @@ pub struct Aggregate {
     /// Bytes of this period's arrivals that count, and those of them dropped early.
     arrived: u64,
     dropped: u64,
-    /// This period's arrivals, and the sum of their drop probabilities.
+    /// This period's arrivals, and the sums of their drop probabilities and weights.
     seen: u64,
     applied: f64,
+    weight: f64,
+    /// The mean weight of the arrivals in the last period that had any.
+    mix: f64,
     /// The same per second, smoothed.
     r: f64,
     loss: f64,
@@ -192,6 +205,8 @@ impl Aggregate {
             dropped: 0,
             seen: 0,
             applied: 0.0,
+            weight: 0.0,
+            mix: 1.0,
             r: 0.0,
             loss: 0.0,
             m: None,
@@ -215,9 +230,9 @@ impl Aggregate {
         (self.r, self.p)
     }
 
-    /// Counts an arrival that was judged with probability `p`.
+    /// Counts an arrival of this weight that was judged with probability `p`.
     #[inline]
-    fn count(&mut self, counts: Counts, size: u32, p: f64, full: bool, verdict: Verdict) {
+    fn count(&mut self, counts: Counts, size: u32, weight: f64, p: f64, full: bool, verdict: Verdict) {
         let shed = verdict == Verdict::Drop;
         let counted = match counts {
             Counts::All => true,
@@ -230,11 +245,16 @@ impl Aggregate {
         }
         self.seen += 1;
         self.applied += p;
+        self.weight += weight;
     }
 
     fn update(&mut self, params: &Params) {
         let (arrived, dropped) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.dropped));
         let (seen, applied) = (std::mem::take(&mut self.seen), std::mem::take(&mut self.applied));
+        let weight = std::mem::take(&mut self.weight);
+        if seen > 0 {
+            self.mix = weight / seen as f64;
+        }
         let mean = (seen > 0).then(|| applied / seen as f64);
         self.step(params, arrived as f64, dropped as f64, mean);
     }
@@ -265,10 +285,11 @@ impl Aggregate {
 
     /// Takes over the state; with a period of the `same` length, its counts too.
     fn resume(&mut self, before: &Self, same: bool, p_min: f64) {
-        let &Self { arrived, dropped, seen, applied, r, loss, m, p, .. } = before;
-        (self.r, self.loss, self.m, self.p) = (r, loss, m, p.max(p_min));
+        let &Self { arrived, dropped, seen, applied, weight, mix, r, loss, m, p, .. } = before;
+        (self.mix, self.r, self.loss, self.m, self.p) = (mix, r, loss, m, p.max(p_min));
         if same {
-            (self.arrived, self.dropped, self.seen, self.applied) = (arrived, dropped, seen, applied);
+            (self.arrived, self.dropped) = (arrived, dropped);
+            (self.seen, self.applied, self.weight) = (seen, applied, weight);
         }
     }
 
@@ -276,8 +297,9 @@ impl Aggregate {
     fn rests(&self, params: &Params) -> bool {
         // Every field is named, so that a new one cannot be forgotten here.
         let state = |of: &Self| {
-            let &Self { expected: _, arrived, dropped, seen, applied, r, loss, m, p } = of;
-            (arrived, dropped, seen, [applied, r, loss, p].map(f64::to_bits), m.map(f64::to_bits))
+            let &Self { expected: _, arrived, dropped, seen, applied, weight, mix, r, loss, m, p } = of;
+            let numbers = [applied, weight, mix, r, loss, p].map(f64::to_bits);
+            (arrived, dropped, seen, numbers, m.map(f64::to_bits))
         };
         let mut next = self.clone();
         next.update(params);
@@ -291,6 +313,7 @@ pub struct Raqm {
     params: Params,
     mean: f64,
     aggregates: Box<[Aggregate]>,
+    weights: Weights,
     /// The link's rate in bytes per second.
     c: f64,
     p: f64,
@@ -307,7 +330,11 @@ impl Raqm {
 impl Aqm for Raqm {
     type Params = Params;
     const SIGNALS: &'static [Signal] = &[
-        Signal { name: "p", unit: "", doc: "Drop probability at the last arrival." },
+        Signal {
+            name: "p",
+            unit: "",
+            doc: "Drop probability at the last arrival, before its weight is applied.",
+        },
         Signal { name: "r", unit: "", doc: "Smoothed input rate as a fraction of the link's rate." },
         Signal { name: "p_1", unit: "", doc: "p(k) of class 1." },
         Signal { name: "p_2", unit: "", doc: "p(k) of class 2." },
@@ -322,6 +349,7 @@ impl Aqm for Raqm {
             params: params.clone(),
             mean: params.mean_packet.unwrap_or(port.packet).0 as f64,
             aggregates: params.shares.iter().map(aggregate).collect(),
+            weights: Weights::new(&params.weights),
             c,
             p: 0.0,
         }
@@ -333,7 +361,7 @@ impl Aqm for Raqm {
             let allowed = format!("at most {CLASSES} parts, in all at most 1");
             return Err(ParamError::invalid("shares", format!("{:?}", params.shares), allowed));
         }
-        Ok(())
+        Weights::check(&params.weights)
     }
 
     fn target(params: &Params) -> Option<f64> {
@@ -342,15 +370,16 @@ impl Aqm for Raqm {
 
     #[inline]
     fn on_enqueue<R: Uniform>(&mut self, _: Time, packet: &Packet, queue: &Backlog, rng: &mut R) -> Verdict {
-        let place = self.place(packet.class);
+        let (place, weight) = (self.place(packet.class), self.weights.of(packet));
         let aggregate = &mut self.aggregates[place];
         self.p = aggregate.chance(&self.params, queue.length(self.params.bytes, self.mean));
-        let verdict = if queue.full || !rng.happens(self.p) {
+        let p = (self.p * factor(weight, aggregate.mix)).min(1.0);
+        let verdict = if queue.full || !rng.happens(p) {
             Verdict::Pass
         } else {
             Verdict::signal(self.params.ecn && packet.ect)
         };
-        aggregate.count(self.params.counts, packet.size, self.p, queue.full, verdict);
+        aggregate.count(self.params.counts, packet.size, weight, p, queue.full, verdict);
         verdict
     }
 
@@ -373,7 +402,8 @@ impl Aqm for Raqm {
     }
 
     fn can_resume(&self, before: &Self) -> bool {
-        self.aggregates.len() == before.aggregates.len()
+        // The sums of the period are of the weights as they were.
+        self.aggregates.len() == before.aggregates.len() && self.weights == before.weights
     }
 
     fn resume(&mut self, before: Self) {
@@ -546,6 +576,35 @@ mod tests {
         for (p, x) in p[2..].iter().zip([1.0, 2.0, 0.5, 0.5]) {
             assert_close(*p, 0.0002 * (2.0_f64 * (x - 1.0)).exp());
         }
+    }
+
+    #[test]
+    fn weights_divide_p_among_the_classes_of_an_aggregate() {
+        // Class 1 has a share of its own; among the others the mean weight is (2 * 300 + 4 * 100) / 400 = 2.5.
+        let params = Params {
+            shares: vec![0.5, 0.5],
+            weights: vec![1.0, 2.0, 4.0],
+            alpha: Alpha::Static,
+            m: 0.0,
+            p: 0.2,
+            ..Params::default()
+        };
+        let mut raqm = Raqm::new(&params, &PORT);
+        for (class, count) in [(1, 600), (2, 300), (3, 100)] {
+            for _ in 0..count {
+                raqm.on_enqueue(Time::ZERO, &Packet { class, ..PACKET }, &waiting(0), &mut Draw(0.5));
+            }
+        }
+        raqm.on_period(Time::ZERO, &waiting(0));
+        for (class, queue, p) in [(1, 50, 0.2), (2, 50, 0.16), (3, 50, 0.32), (4, 25, 0.16), (4, 200, 1.0)] {
+            let packet = Packet { class, ..PACKET };
+            let mut drops =
+                |u| raqm.on_enqueue(Time::ZERO, &packet, &waiting(queue), &mut Draw(u)) == Verdict::Drop;
+            assert_eq!((drops(0.999 * p), drops(1.001 * p)), (true, false), "class {class}");
+        }
+        let weights = vec![2.0, 1.0];
+        let error = Raqm::check(&Params { weights, ..Params::default() }).unwrap_err();
+        assert!(error.to_string().ends_with("none smaller than the one before"), "{error}");
     }
 
     #[test]

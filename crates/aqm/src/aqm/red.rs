@@ -48,6 +48,14 @@
 //! ages the average by fractions of packets.
 //! Cisco documents no spacing; its preset uses that of 1993.
 //!
+//! The study of tail drop, RED, GRED and GRED-I took RED's parameters from Cisco and Floyd, but our copy of it has lost
+//! the numbers. In `impact` max_p is that of both and w_q Floyd's, while the thresholds of 30 and 90 are aqmlab's:
+//! Floyd's ratio of three, scaled to the study's buffer of 200 packets, in place of Floyd's 5 and 15 or Cisco's 20 and
+//! 40. `impact-gred` and `gred-i` have the same min_th; their max_th of 130 and 200, and `impact-gred`'s max_p of 1, are
+//! in the text, and `gred-i`'s max_p of 1 is our reading of a sentence without its symbols. `gred-i` has independent
+//! drops, as the study's model has them. The reproduction gives every RED, this one included, the spacing of what it
+//! repeats: "wait", ns-2's rule, in simulations, and "1993" on the testbed.
+//!
 //! The form "linux" uses Linux's fixed-point numbers, so that its average loses less than a byte at each arrival. It
 //! marks or drops every packet at or above max_th, exempts none, and decides before it checks the buffer. Its table for
 //! idle time is tc's, which takes natural logarithms for powers of two, and counts in ticks of 64 ns, which the kernel
@@ -61,8 +69,7 @@
 //! The presets: ns-2's ns-default.tcl through the years; ns-3, red-queue-disc.cc; Linux 7.2, red.h and sch_red.c, of
 //! which `linux` is tested against a re-implementation; iproute2, q_red.c and tc_red.c, for `burst`; INET,
 //! RedDropper.ned; Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of
-//! tail drop, RED, GRED and GRED-I, whose RED thresholds are missing in our copy (`impact` has the values of Cisco and
-//! Floyd to which it refers); the survey of Koo et al., which leaves the rest to the ns-2 of its time.
+//! tail drop, RED, GRED and GRED-I; the survey of Koo et al., which leaves the rest to the ns-2 of its time.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::ParamError;
@@ -86,12 +93,35 @@ pub(super) enum Curve {
     Quadratic,
 }
 
+/// How the average follows the queue. One comparison an arrival selects it, so that what does not average costs the others
+/// nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Estimate {
+    /// By its weight.
+    Weighted,
+    /// At once, as with a weight of 1: the average is the queue itself, and nothing is computed.
+    Present,
+    /// By Linux's arithmetic.
+    Linux,
+}
+
+impl Estimate {
+    fn new(params: &Params, w_q: f64) -> Self {
+        match params.form {
+            Form::Linux => Self::Linux,
+            Form::Ns2 if w_q == 1.0 => Self::Present,
+            Form::Ns2 => Self::Weighted,
+        }
+    }
+}
+
 /// The algorithm; see the module. The fields visible to the parent module are for algorithms built on RED.
 #[derive(Clone, Debug)]
 pub struct Red {
     pub(super) min_th: f64,
     pub(super) max_th: f64,
     w_q: f64,
+    estimate: Estimate,
     gentle: bool,
     spacing: Spacing,
     bytes: bool,
@@ -222,11 +252,18 @@ impl Red {
     /// Updates the average by the queue that an arrival at `now` finds.
     #[inline]
     pub(super) fn estimate(&mut self, now: Time, queue: &Backlog) {
-        if self.kernel.is_some() {
-            return self.estimate_in_linux(now, queue);
+        match self.estimate {
+            Estimate::Weighted => {
+                self.end_idle(now, queue.full);
+                self.avg =
+                    (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
+            }
+            Estimate::Present => {
+                self.idle_since = self.idle_since.filter(|_| queue.full).map(|_| now);
+                self.avg = queue.length(self.bytes, self.mean.0 as f64);
+            }
+            Estimate::Linux => self.estimate_in_linux(now, queue),
         }
-        self.end_idle(now, queue.full);
-        self.avg = (1.0 - self.w_q) * self.avg + self.w_q * queue.length(self.bytes, self.mean.0 as f64);
     }
 
     #[cold]
@@ -313,6 +350,7 @@ impl Aqm for Red {
             min_th,
             max_th,
             w_q,
+            estimate: Estimate::new(params, w_q),
             gentle: params.is_gentle(),
             spacing: params.spacing,
             bytes: params.bytes,

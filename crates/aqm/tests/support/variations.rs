@@ -8,8 +8,11 @@ use aqm::params::{ParamKind, Value};
 pub(crate) const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
 
 /// Parameters with a value for each class of service, which their defaults do not have.
-const BY_CLASS: [(&str, &str, [f64; 3]); 2] =
-    [("lred", "weights", [0.0, 1.0, 3.0]), ("raqm", "shares", [0.5, 0.3, 0.2])];
+const BY_CLASS: [(&str, &str, [f64; 3]); 3] = [
+    ("lred", "weights", [0.0, 1.0, 3.0]),
+    ("raqm", "shares", [0.5, 0.3, 0.2]),
+    ("raqm", "weights", [0.0, 1.0, 3.0]),
+];
 
 /// Every algorithm with its defaults, with each preset, with each value of each switch and choice, and with values by
 /// class.

@@ -19,8 +19,8 @@ def easier() -> Judgement:
     each = ", ".join(f"{costs[name].instructions[100]:.0f} ({name})" for name in ("gredi", "red", "gred"))
     return Judgement(
         [],
-        "How easy a discipline is has no number, and what the average costs cannot be counted here: our GRED-I is RED "
-        f"of w = 1 and computes it all the same. With 100 flows instructions a packet beyond tail drop's are {each}.",
+        "How easy a discipline is has no number, and what the average costs is not in the record: it was made when our "
+        f"GRED-I still computed one. With 100 flows instructions a packet beyond tail drop's are {each}.",
     )
 
 

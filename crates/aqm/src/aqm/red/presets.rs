@@ -31,15 +31,15 @@ pub(super) const PRESETS: &[(&str, &str)] = &[
     ("cisco", "Cisco IOS random-detect at its documented defaults for precedence 0: 20, 40, 1/10 and 2^-9"),
     (
         "impact",
-        "The testbed's RED in the study of tail drop and RED: thresholds 30 and 90, max_p 0.1, not gentle",
+        "RED in the study of tail drop and RED: thresholds 30 and 90 (ours: lost in our copy), max_p 0.1, not gentle",
     ),
     (
         "impact-gred",
-        "That testbed's approximation of gentle RED: sharp RED with thresholds 30 and 130 and max_p 1",
+        "Its testbed's approximation of gentle RED: sharp RED with thresholds 30 (ours) and 130 and max_p 1",
     ),
     (
         "gred-i",
-        "Gentle RED on the instantaneous queue, thresholds 30 and 200, of the study of tail drop and RED",
+        "Its gentle RED on the instantaneous queue: thresholds 30 (ours) and 200, max_p 1, independent drops",
     ),
     ("survey", "The survey of Koo et al.: thresholds of 20 and 80 kB, max_p 1, marks below max_th"),
 ];

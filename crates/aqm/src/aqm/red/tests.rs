@@ -203,3 +203,33 @@ fn an_average_that_is_not_to_age_stays_while_the_link_rests() {
         assert!((red.avg - 0.875 * avg).abs() < 1.0 / 500.0, "{preset:?}: {} after {avg}", red.avg);
     }
 }
+
+/// `Present` is `Weighted` without its arithmetic: a weight of 1 gives the same average, and so the same verdicts.
+#[test]
+fn a_red_that_does_not_average_decides_as_one_with_a_weight_of_one() {
+    for (spacing, bytes) in [(Spacing::None, false), (Spacing::Wait, false), (Spacing::Uniform, true)] {
+        let params = Params { spacing, bytes, max_p: Some(0.5), ..instant(10.0, 60.0) };
+        let mut present = Red::new(&params, &PORT);
+        let mut weighted = Red { estimate: Estimate::Weighted, ..present.clone() };
+        assert_eq!(present.estimate, Estimate::Present);
+        let (mut now, mut drops) = (Time::ZERO, 0);
+        for i in 0..20_000_u64 {
+            now += Span::us(i * 7919 % 2003);
+            // Queues from empty to full, idle times of many packets and of none, and refusals at an idle link.
+            let packets = (i * 104_729 % 211) as u32;
+            let queue = Backlog { full: packets > 200 || i % 97 == 0, ..waiting(packets % 130) };
+            let draw = (i * 6151 % 1009) as f64 / 1009.0;
+            let verdicts = [&mut present, &mut weighted]
+                .map(|red| red.on_enqueue(now, &PACKET, &queue, &mut Draw(draw)));
+            assert_eq!(verdicts[0], verdicts[1], "arrival {i}");
+            drops += u32::from(verdicts[0] == Verdict::Drop);
+            if i % 5 == 0 {
+                present.on_idle(now);
+                weighted.on_idle(now);
+            }
+            let later = now + Span::ms(i % 3);
+            assert_eq!(present.aged(later).to_bits(), weighted.aged(later).to_bits(), "arrival {i}");
+        }
+        assert!(drops > 1000, "{drops}");
+    }
+}
