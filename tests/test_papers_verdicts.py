@@ -323,7 +323,7 @@ def test_the_check_that_is_told_is_one_that_decides_the_verdict() -> None:
         shown = [asdict(check) | {"outcome": check.outcome, "wanted": check.wanted} for check in checks]
         return decisive({"verdict": verdict, "checks": shown})
 
-    assert told(Verdict.REPRODUCED, -9, 8, 9) == "8: 8 ± 1, claimed >= 0 (2 of 3 checks hold)"
-    assert told(Verdict.PARTLY, 9, -9) == "-9: -9 ± 1, claimed >= 0 (1 of 2 checks fail)"
-    assert told(Verdict.UNDECIDED, -9, 0.5) == "0.5: 0.5 ± 1, claimed >= 0 (1 of 2 checks are open)"
+    assert told(Verdict.REPRODUCED, -9, 8, 9) == "8: 8.0 ± 1.0, claimed >= 0 (2 of 3 checks hold)"
+    assert told(Verdict.PARTLY, 9, -9) == "-9: -9.0 ± 1.0, claimed >= 0 (1 of 2 checks fail)"
+    assert told(Verdict.UNDECIDED, -9, 0.5) == "0.5: 0.5 ± 1.0, claimed >= 0 (1 of 2 checks are open)"
     assert told(Verdict.NOT_TESTABLE) == ""

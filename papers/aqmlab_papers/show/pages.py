@@ -18,6 +18,7 @@ from aqmlab.kinds import FINDINGS as KIND
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
 from aqmlab_papers.describe import library
+from aqmlab_papers.describe.check import Outcome
 from aqmlab_papers.describe.verdict import Verdict
 from aqmlab_papers.show import texts
 from aqmlab_papers.show.terminal import counted
@@ -99,10 +100,13 @@ class Filling:
         return counted(self._document["claims"])
 
     def headline(self, name: str) -> str:
-        """Return a claim in the paper's words, with its place, its verdict, and how robust the verdict is."""
+        """Return a claim in the paper's words, with its place, its verdict, and how far and how robustly it holds."""
         claim = self._claims[name]
         known = {"robust": robust(self._document, name), "on real hosts": self._elsewhere.get(name, "")}
         more = "".join(f"; {words} {text}" for words, text in known.items() if text)
+        if len(claim["checks"]) > 1:
+            unsure = [check for check in claim["checks"] if check["outcome"] == Outcome.OPEN]
+            more = f": {self.parts(name)} parts hold{f', {len(unsure)} open' if unsure else ''}{more}"
         return f"> {claim['quote']} ({claim['where']})\n\n**{claim['verdict'].capitalize()}**{more}."
 
     def parts(self, name: str, outcome: str = "holds") -> str:
@@ -181,7 +185,8 @@ def robust(document: Document, name: str) -> str:
     own = _verdicts(document)[name]
     known = [_verdicts(variant).get(name) for variant in document["sensitivity"]]
     decided = [verdict for verdict in known if verdict not in (None, Verdict.UNDECIDED)]
-    return f"{decided.count(own)} of {len(decided)}" if decided and own != Verdict.UNDECIDED else ""
+    judged = own not in (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
+    return f"{decided.count(own)} of {len(decided)}" if decided and judged else ""
 
 
 def claims(document: Document, beside: Mapping[str, str]) -> str:

@@ -78,8 +78,13 @@ def estimate(check: Mapping[str, Any]) -> str:
     """
     if check["value"] is None:
         return "no value"
-    half = f" ± {number(check['half'], 2)}" if check["half"] else ""
-    return f"{number(check['value'])}{half}" + (f" {check['unit']}" if check["unit"] else "")
+    value, half = check["value"], check["half"]
+    text = number(value)
+    if half and math.isfinite(half):
+        # The interval has two digits, and the value as many places: more are noise.
+        places = 1 - math.floor(math.log10(half))
+        text = " ± ".join(f"{round(one, places):.{max(places, 0)}f}" for one in (value, half))
+    return text + (f" {check['unit']}" if check["unit"] else "")
 
 
 def check_line(check: Mapping[str, Any]) -> str:
