@@ -114,7 +114,8 @@ impl Hosts {
                 remedy: format!("its packets of TCP have {} to {} bytes", PACKETS.start(), PACKETS.end()),
             })
             .collect();
-        let friendly = traffic.iter().filter(|entry| matches!(entry.kind, TrafficKind::Udp(Udp::Tfrc(_), _)));
+        let is_tfrc = |kind: &TrafficKind| matches!(kind, TrafficKind::Udp(Udp::Tfrc(_), _));
+        let friendly = traffic.iter().filter(|entry| entry.count > 0 && is_tfrc(&entry.kind));
         unmapped.extend(friendly.map(|entry| Unmapped {
             key: format!("traffic.{}.kind", entry.name),
             value: "\"tfrc\"".to_owned(),
@@ -311,6 +312,12 @@ mod tests {
         let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let kind = "traffic.b.kind = \"tfrc\": the Linux engine cannot do that; it has no sender of TFRC; use the packet engine";
         assert_eq!(text, [kind]);
+    }
+
+    #[test]
+    fn tfrc_without_flows_is_not() {
+        let text = "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\ncount = 0\n";
+        assert_eq!(Hosts::new(&scenario(text)).unwrap().all().len(), 2);
     }
 
     fn scenario_with_old_tcp() -> Scenario {

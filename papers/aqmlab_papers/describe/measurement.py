@@ -20,6 +20,7 @@ class Measurement:
     * experiments: the names of these experiments, each with whether it is done only on request: with ``--full``, or
       where a figure of ``--only`` needs it.
     * settings: changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
+    * only: further changes to single experiments, by their names.
     * items: the figures and tables of these experiments.
     * full: further changes for ``--full``, such as the paper's own length of runs.
     * quick: further changes for ``--quick``.
@@ -34,6 +35,7 @@ class Measurement:
     experiments: Mapping[str, bool]
     settings: Settings
     items: Sequence[Item]
+    only: Mapping[str, Settings] = field(default_factory=dict)
     full: Settings = field(default_factory=dict)
     quick: Settings = field(default_factory=dict)
     seeds: int = 3
@@ -56,7 +58,9 @@ class Measurement:
         return replace(
             paper,
             experiments=[
-                replace(one, settings={**one.settings, **changed}) for one in paper.experiments if one.name in done
+                replace(one, settings={**one.settings, **changed, **self.only.get(one.name, {})})
+                for one in paper.experiments
+                if one.name in done
             ],
             items=self.items,
             choices=[*self.choices, *(one for one in paper.choices if one.parameter not in replaced)],

@@ -27,7 +27,6 @@ PAPER = Paper(
     calibration=CALIBRATION,
     later="Figures 4, 5, 6 (right) and 8 are of a testbed, and simulated here with a copy of its traffic, fitted to "
     "its printed levels; `aqmlab reproduce impact --engine linux` repeats experiments 1 to 8 with real hosts. "
-    "Half-duplex links with their collisions, sources whose rate is friendly to TCP's, and telephony that adapts its "
-    "rate are left out.",
+    "Half-duplex links with their collisions are left out.",
     measurements=[TESTBED],
 )

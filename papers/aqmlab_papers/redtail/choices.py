@@ -188,7 +188,7 @@ CALIBRATION = Calibration(
         ),
         Variant("numbers from 0 s on", {"warmup": "0 s"}, NOT_ITS),
     ],
-    why="The rule is the same for all: the nearest by all printed numbers, unless another, which five seeds cannot "
+    why="The rule is the same for all: the nearest by all printed numbers, unless another, which the seeds cannot "
     "tell from it (by some 0.025), is nearer to what the paper says of its set-up. So N is 256, 512 or 1000, with "
     "C1max of 0.5 to 0.6 C: with more, web and CBR lose too little with RED+Tail, with less they wait too long. 256 is "
     "chosen as Fig. 4's FTPs 'go to virtual queue 2' from the start: their first N packets each, which are in queue 1, "

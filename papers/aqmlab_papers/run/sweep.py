@@ -22,7 +22,7 @@ from aqmlab_papers.describe.paper import Aqms, Experiment, Item, Paper
 from aqmlab_papers.run.evidence import Evidence
 from aqmlab_papers.run.runs import Runs
 
-FEW_SEEDS = 5
+FEW_SEEDS = 4
 """The most seeds for calibration, sensitivity table and later disciplines: each repeats the runs of a paper."""
 
 CONTROL = "as chosen, fewest points"

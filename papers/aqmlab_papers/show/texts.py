@@ -11,6 +11,7 @@ from aqmlab_papers.describe.check import LEVEL, LOOKS, Outcome
 from aqmlab_papers.describe.paper import Item, Table
 from aqmlab_papers.describe.verdict import Verdict
 from aqmlab_papers.run.evidence import Evidence
+from aqmlab_papers.run.sweep import FEW_SEEDS
 
 FINDINGS = kinds.FINDINGS.head
 """The file of the document. It is written last: its presence means that all other files are complete."""
@@ -35,7 +36,7 @@ MEANING = (
 
 ROBUST = (
     "A verdict is robust in as many settings of the sensitivity table as have the same; settings in which the claim is "
-    "undecided, with their 5 seeds and fewest points, are not counted. The settings differ in what the paper does not "
+    f"undecided, with their {FEW_SEEDS} seeds and fewest points, are not counted. The settings differ in what the paper does not "
     "state. The report has the verdict in each."
 )
 """What the column of robust verdicts means."""
