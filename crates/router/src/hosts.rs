@@ -316,7 +316,8 @@ mod tests {
 
     #[test]
     fn tfrc_without_flows_is_not() {
-        let text = "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\ncount = 0\n";
+        let text =
+            "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\ncount = 0\n";
         assert_eq!(Hosts::new(&scenario(text)).unwrap().all().len(), 2);
     }
 
