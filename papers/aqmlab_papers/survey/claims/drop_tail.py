@@ -70,7 +70,7 @@ def droptail_full(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("two well-known drawbacks, the lock-out …", "Section 2.1", "lock-out")
-@tolerance(Tolerance(2, "%", "a fiftieth of the flows", negligible=True))
+@tolerance(Tolerance(2, "%", "a fiftieth of the flows, chosen when the runs were known", negligible=True))
 def lock_out(flows: Runs, *, tolerance: Tolerance) -> Judgement:
     """Drop tail locks flows out: next to nothing is left to more of them than with any other scheme. Its other
     drawback, the full queue, is judged by `droptail-full`.
