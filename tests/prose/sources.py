@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 # Pages made from data or from Rust are checked where their text is written.
 GENERATED = (
     "docs/reference/",
-    "docs/papers/claims/",
+    "docs/papers/",
     "docs/evaluation/all.md",
     "docs/evaluation/papers.md",
     "docs/evaluation/l4s.md",
@@ -27,6 +27,7 @@ FILES = [
     ),
     *sorted(ROOT.glob("python/aqmlab/**/*.py")),
     *sorted(ROOT.glob("papers/**/*.py")),
+    *sorted(ROOT.glob("papers/**/page.md")),
     ROOT / "js" / "README.md",
     *sorted(ROOT.glob("crates/**/*.rs")),
 ]
@@ -92,6 +93,8 @@ def doc_comments(source: str) -> Iterator[tuple[int, str]]:
 _MATHS = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", re.DOTALL)
 # What commands print is checked where the text is written.
 _OUTPUT = re.compile(r"^```console\n.*?^```$|^<!-- printed: .*?^```$", re.DOTALL | re.MULTILINE)
+# A page's gap, which findings fill.
+_GAP = re.compile(r"{{.*?}}", re.DOTALL)
 _TARGET = re.compile(r"(?<=\])\([^)\s]*\)")
 _NUMPYDOC = re.compile(
     r"^(Parameters|Returns|Yields|Raises|Attributes|Notes|References|Examples)\n-+$"  # a section's title
@@ -104,7 +107,8 @@ _NUMPYDOC = re.compile(
 
 def page(text: str) -> str:
     """Return a page with its mathematics as code, which Harper skips, and without outputs and the targets of links."""
-    text = _OUTPUT.sub(lambda found: "\n" * found[0].count("\n"), _TARGET.sub("", text))
+    text = _GAP.sub(lambda found: "`x`" + "\n" * found[0].count("\n"), _TARGET.sub("", text))
+    text = _OUTPUT.sub(lambda found: "\n" * found[0].count("\n"), text)
     return _MATHS.sub(lambda found: f"`{found[0][1:-1]}`", text)
 
 

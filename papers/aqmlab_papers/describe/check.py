@@ -191,6 +191,7 @@ class Effect:
 
         If only some runs have one, the effect reports how many, and the interval is infinite: what the others lack,
         such as an end, need not be like the rest. The unit is by default that of a `PerSeed`.
+        ``counts`` is as in `Check`.
         """
         every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
         if unit is None:
@@ -242,7 +243,10 @@ class Effect:
         most: float = math.inf,
         counts: float | None = None,
     ) -> Check:
-        """Check by how many percent of the mean of a quantity another exceeds it, seed by seed."""
+        """Check by how many percent of the mean of a quantity another exceeds it, seed by seed.
+
+        ``counts`` is as in `Check`.
+        """
         found = 100.0 * one.excess(other).mean
         nearest = min(filter(math.isfinite, (least, most)), key=lambda bound: abs(found - bound))
         values = one.excess(other, nearest / 100.0) * 100.0

@@ -20,8 +20,8 @@ class Measurement:
     * experiments: the names of these experiments, each with whether it is done only on request: with ``--full``, or
       where a figure of ``--only`` needs it.
     * settings: changes to the scenarios, by dotted path as in `Experiment.settings`, over which they take precedence.
-    * only: further changes to single experiments, by their names.
     * items: the figures and tables of these experiments.
+    * only: further changes to single experiments, by their names.
     * full: further changes for ``--full``, such as the paper's own length of runs.
     * quick: further changes for ``--quick``.
     * seeds: the number of seeds; ``full_seeds`` is that of ``--full``.

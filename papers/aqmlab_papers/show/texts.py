@@ -36,8 +36,8 @@ MEANING = (
 
 ROBUST = (
     "A verdict is robust in as many settings of the sensitivity table as have the same; settings in which the claim is "
-    f"undecided, with their {FEW_SEEDS} seeds and fewest points, are not counted. The settings differ in what the paper does not "
-    "state. The report has the verdict in each."
+    f"undecided, with their {FEW_SEEDS} seeds and fewest points, are not counted. The settings differ in what "
+    "the paper does not state. The report has the verdict in each."
 )
 """What the column of robust verdicts means."""
 

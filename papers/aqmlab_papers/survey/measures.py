@@ -75,7 +75,7 @@ def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:
 def goodputs(
     runs: Runs, label: str, read: Callable[[NDArray[np.float64]], float], unit: str = "", name: str = ""
 ) -> PerSeed:
-    """Return what is read from the goodputs of TCP's flows, over their mean, in runs that record flows."""
+    """Return a number read from the goodputs of TCP's flows, over their mean, in runs that record flows."""
 
     def flows(frame: polars.DataFrame) -> float:
         tcp = frame.drop_nulls("retransmits")

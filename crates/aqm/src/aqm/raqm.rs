@@ -44,7 +44,7 @@
 //! outside (0, 2) and alpha^ is undefined, it is at its lower bound 4 / r0; its upper bound is 20 / r0. `p_min` keeps
 //! p(k) above 0, which it could not leave. Values of `counts` and `fed` other than the defaults contradict figure 1, which
 //! counts a packet before it may be dropped, and does not change p(k) on arrivals. The `weights`, 1 by default, are
-//! aqmlab's: among future work the paper names DiffServ, but neither what is marked nor what a mark does.
+//! aqmlab's: among future work the paper names `DiffServ`, but neither the packets to mark nor the meaning of a mark.
 //!
 //! # Sources
 //! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1, in every reading of `counts` and
