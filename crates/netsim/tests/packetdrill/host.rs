@@ -44,6 +44,8 @@ pub(super) enum Role {
 pub(super) struct Host {
     pub now: Time,
     pub role: Role,
+    /// The connection's descriptor, once it is known.
+    pub descriptor: String,
     /// The connection's parameters, before the handshake those that commands have set.
     pub tcp: Tcp,
     profile: Profile,
@@ -74,10 +76,12 @@ fn misfit<T>(reason: &str) -> Result<T, Verdict> {
 
 impl Host {
     pub(super) fn new(unit: u32) -> Self {
-        let tcp = Tcp::preset("linux").expect("a preset");
+        // A threshold that was never set is as high as the kernel's, and not as the simulator's greatest window.
+        let tcp = Tcp { initial_ssthresh: Some(u32::MAX), ..Tcp::preset("linux").expect("a preset") };
         Self {
             now: START,
             role: Role::Closed,
+            descriptor: String::new(),
             profile: Profile::new(&tcp, 1500),
             tcp,
             sender: None,
@@ -221,14 +225,8 @@ impl Host {
 
     /// A packet arrives.
     pub(super) fn receive(&mut self, packet: &Packet) -> Result<(), Verdict> {
-        if let Some(option) = &packet.options.other {
-            return misfit(&format!("the option {option}"));
-        }
-        if packet.has('R') {
-            return misfit("resets");
-        }
-        if packet.has('F') {
-            return misfit("closing");
+        if let Some(reason) = packet.misfit() {
+            return misfit(&reason);
         }
         if packet.has('S') {
             return if packet.has('.') { self.receive_syn_ack(packet) } else { self.receive_syn(packet) };

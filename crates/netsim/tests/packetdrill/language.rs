@@ -64,18 +64,33 @@ pub(super) struct Options {
     pub sack: Vec<(u32, u32)>,
     /// Options that the simulator's packets do not have, such as a signature.
     pub other: Option<String>,
-    /// `<...>`: they may be any.
-    pub any: bool,
 }
 
 impl Packet {
     pub(super) fn has(&self, flag: char) -> bool {
         self.flags.contains(flag)
     }
+
+    /// What of it the simulator's packets do not have.
+    pub(super) fn misfit(&self) -> Option<String> {
+        let reason = match self.options.other.as_deref() {
+            Some("FO" | "FOEXP") => "fast open",
+            Some("md5") => "MD5",
+            Some("ECN") => "Accurate ECN's handshake and option",
+            Some(option) => return Some(format!("the option {option}")),
+            None if self.has('R') => "resets",
+            None if self.has('F') => "closing",
+            None => return None,
+        };
+        Some(reason.to_owned())
+    }
 }
 
-/// The settings (`--name=value`) and the events of a script.
-pub(super) fn parse(text: &str) -> Result<(Vec<(String, String)>, Vec<Event>), String> {
+/// `--name=value`.
+pub(super) type Setting = (String, String);
+
+/// The settings and the events of a script.
+pub(super) fn parse(text: &str) -> Result<(Vec<Setting>, Vec<Event>), String> {
     let mut reader = Reader { text: without_comments(text), at: 0 };
     let (mut settings, mut events) = (Vec::new(), Vec::new());
     loop {
@@ -113,8 +128,8 @@ fn without_comments(text: &str) -> String {
             (rest.find('\n').unwrap_or(rest.len()), false)
         } else if rest.starts_with("/*") {
             (rest.find("*/").map_or(rest.len(), |end| end + 2), false)
-        } else if rest.starts_with('`') {
-            (rest[1..].find('`').map_or(rest.len(), |end| end + 2), true)
+        } else if let Some(command) = rest.strip_prefix('`') {
+            (command.find('`').map_or(rest.len(), |end| end + 2), true)
         } else if rest.starts_with("%{") {
             (rest.find("}%").map_or(rest.len(), |end| end + 2), true)
         } else if rest.starts_with('#') {
@@ -180,14 +195,14 @@ impl Reader {
         let relative = self.skip("+");
         let from = self.seconds()?;
         let mut until = None;
-        if self.skip("~") {
-            self.skip("+");
-            until = Some(self.seconds()?);
-        }
+        let mut returns = None;
         let before = self.at;
         self.skip_space();
-        let mut returns = None;
-        if self.skip("...") {
+        if self.skip("~") {
+            self.skip_space();
+            self.skip("+");
+            until = Some(self.seconds()?);
+        } else if self.skip("...") {
             self.skip_space();
             returns = Some(self.seconds()?);
         } else {
@@ -221,7 +236,8 @@ impl Reader {
             text += &self.until("\n");
             text.push(' ');
             let next = self.rest().lines().next().unwrap_or("").trim_start();
-            let begins = next.starts_with(['+', '*', '`', '-']) || next.starts_with(|c: char| c.is_ascii_digit());
+            let begins =
+                next.starts_with(['+', '*', '`', '-']) || next.starts_with(|c: char| c.is_ascii_digit());
             if begins || next.is_empty() {
                 return text;
             }
@@ -235,7 +251,11 @@ fn call(text: &str) -> Option<What> {
     let (arguments, result) = rest.rsplit_once('=')?;
     let arguments = arguments.trim().strip_suffix(')')?;
     let result = result.split_whitespace().next()?;
-    Some(What::Call { name: name.trim().to_owned(), arguments: arguments.to_owned(), result: result.to_owned() })
+    Some(What::Call {
+        name: name.trim().to_owned(),
+        arguments: arguments.to_owned(),
+        result: result.to_owned(),
+    })
 }
 
 /// `[ect0] P. 1:1001(1000) ack 1 win 257 <nop,nop,sack 1:2>`.
@@ -272,7 +292,7 @@ fn packet(text: &str) -> Option<Packet> {
 }
 
 fn parse_options(text: &str) -> Option<Options> {
-    let mut options = Options { any: text.trim() == "...", ..Options::default() };
+    let mut options = Options::default();
     for option in text.split(',').map(str::trim).filter(|option| !option.is_empty() && *option != "...") {
         let words: Vec<&str> = option.split_whitespace().collect();
         match words[..] {

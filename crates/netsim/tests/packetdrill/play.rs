@@ -1,7 +1,7 @@
 //! Plays a script, and judges what our ends send.
 
 use super::host::{Host, Role, START, Sent, theirs};
-use super::language::{Event, Packet, What, When, parse};
+use super::language::{Event, Packet, Setting, What, When, parse};
 use super::python;
 use super::socket::{self, Wait};
 use aqm::unit::{Span, Time};
@@ -12,7 +12,7 @@ const STEP: Span = Span::us(10);
 
 /// What became of a script.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
+pub(crate) enum Verdict {
     /// All of it holds, or all before the connection is closed.
     Passed { whole: bool },
     /// The first difference.
@@ -22,7 +22,7 @@ pub enum Verdict {
 }
 
 /// Plays a script's text.
-pub fn play(text: &str) -> Verdict {
+pub(crate) fn play(text: &str) -> Verdict {
     match parse(text) {
         Ok((settings, events)) => Player::new(&settings, &events).play(&events),
         Err(problem) => Verdict::Failed(problem),
@@ -43,10 +43,12 @@ struct Player {
     judged: u32,
     /// The bytes that the application has read.
     read: u32,
+    /// Why data may not go as in this script.
+    misfit: Option<String>,
 }
 
 impl Player {
-    fn new(settings: &[(String, String)], events: &[Event]) -> Self {
+    fn new(settings: &[Setting], events: &[Event]) -> Self {
         let setting = |name| settings.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
         let micros = setting("tolerance_usecs").and_then(|text| text.parse().ok());
         let host = Host::new(unit(events).unwrap_or(1));
@@ -60,13 +62,11 @@ impl Player {
             waits: Vec::new(),
             judged: 0,
             read: 0,
+            misfit: misfit(events),
         }
     }
 
     fn play(mut self, events: &[Event]) -> Verdict {
-        if let Some(reason) = misfit(events) {
-            return Verdict::NotApplicable(reason);
-        }
         let mut verdict = Verdict::Passed { whole: true };
         for event in events {
             match self.step(event) {
@@ -81,6 +81,11 @@ impl Player {
                 Err(passed) => verdict = passed,
             }
             break;
+        }
+        if verdict == (Verdict::Passed { whole: true })
+            && let Err(failed) = self.finish_waits()
+        {
+            verdict = failed;
         }
         // Assertions come before whatever ended the script.
         match self.code.run() {
@@ -97,6 +102,14 @@ impl Player {
             self.check_waits()?;
         }
         let returns = event.returns.map(|span| from_base(event.when, from) + span);
+        let data = match &event.what {
+            What::Packet { packet, .. } => packet.length > 0 && !packet.has('S'),
+            What::Call { name, .. } => name == "write",
+            _ => false,
+        };
+        if let (true, Some(reason)) = (data, &self.misfit) {
+            return Err(Verdict::NotApplicable(reason.clone()));
+        }
         match &event.what {
             What::Foreign => return Err(Verdict::NotApplicable(foreign(&event.text))),
             What::Packet { sent: false, packet } => self.host.receive(packet)?,
@@ -136,14 +149,8 @@ impl Player {
 
     /// A packet of ours must be this one, and be sent at this time.
     fn expect(&mut self, event: &Event, packet: &Packet, from: Time, until: Time) -> Result<(), Verdict> {
-        if let Some(option) = &packet.options.other {
-            return Err(Verdict::NotApplicable(format!("the option {option}")));
-        }
-        if packet.has('R') {
-            return Err(Verdict::NotApplicable("resets".to_owned()));
-        }
-        if packet.has('F') {
-            return Err(Verdict::NotApplicable("closing".to_owned()));
+        if let Some(reason) = packet.misfit() {
+            return Err(Verdict::NotApplicable(reason));
         }
         let any = event.when == Some(When::Any);
         let relative = self.percent / 100.0 * (from - self.last.min(from)).secs();
@@ -153,32 +160,31 @@ impl Player {
             self.host.pass(self.host.deadline());
         }
         self.check_waits()?;
-        let handshake = packet.has('S') || self.host.role == Role::Client && packet.seq == 1 && packet.length == 0;
+        let handshake =
+            packet.has('S') || self.host.role == Role::Client && packet.seq == 1 && packet.length == 0;
         if handshake && !packet.has('S') && self.host.sent.0.is_empty() {
             return Ok(()); // the simulator's client sends no ACK of the SYN's answer
         }
         let Some((at, first)) = self.host.sent.0.pop_front() else {
             return self.missing(packet);
         };
-        let early = !any && at + tolerance < from;
-        if early || at > latest {
-            let ours = self.describe(&first);
-            let wanted = (from - START.min(from)).secs();
-            return Err(Verdict::Failed(format!(
-                "at {:.6} s instead of {wanted:.6} s: {ours}",
-                (at - START).secs()
-            )));
-        }
         self.host.note_stamp(packet, at);
         self.judged += u32::from(!handshake);
-        self.compare(packet, first)
+        self.compare(packet, first)?;
+        if !any && at + tolerance < from || at > latest {
+            let [ours, wanted] = [at, from].map(|time| (time.nanos() as f64 - START.nanos() as f64) / 1e9);
+            return Err(Verdict::Failed(format!("ours: at {ours:.6} s, and not at {wanted:.6} s")));
+        }
+        Ok(())
     }
 
     /// Nothing was sent that should have been.
     fn missing(&self, packet: &Packet) -> Result<(), Verdict> {
         let reason = match self.host.state() {
             _ if packet.has('S') && self.host.role == Role::Server => "a SYN-ACK that is sent again",
-            Some(state) if packet.length == 0 && state.board.is_empty() && state.nxt < self.host.segments() => {
+            Some(state)
+                if packet.length == 0 && state.board.is_empty() && state.nxt < self.host.segments() =>
+            {
                 "probes of a closed window"
             }
             _ => return Err(Verdict::Failed("nothing is sent".to_owned())),
@@ -257,13 +263,23 @@ impl Player {
                 format!("> {ecn}{cwr}. {start}:{end}({}) ack 1", end - start)
             }
             Sent::Ack(ack) => {
-                let mut text = format!("> {}. ack {}", if ack.ece { "E" } else { "" }, self.host.byte_of(ack.next));
+                let mut text =
+                    format!("> {}. ack {}", if ack.ece { "E" } else { "" }, self.host.byte_of(ack.next));
                 for &(low, high) in ack.blocks.iter().filter(|block| block.1 > 0) {
                     text += &format!(" sack {}:{}", self.host.byte_of(low), self.host.byte_of(high));
                 }
                 text
             }
         }
+    }
+
+    /// At the end every call that blocks must have returned.
+    fn finish_waits(&mut self) -> Result<(), Verdict> {
+        let last = self.waits.iter().map(|&(_, returns, _)| returns).max();
+        self.host.pass(last.unwrap_or(self.host.now).max(self.host.now));
+        self.check_waits()?;
+        let left = self.waits.first().map(|(line, ..)| format!("the call of line {line} does not return"));
+        left.map_or(Ok(()), |problem| Err(Verdict::Failed(problem)))
     }
 
     /// Calls that block return once what they wait for is there, and not before.

@@ -5,17 +5,20 @@ use super::play::Verdict;
 use netsim::tcp::rack::State;
 use std::process::Command;
 
-/// What a script's assertions have in common. The last line of a failure says which failed.
+/// Says which assertion failed, and names the phases.
 const START: &str = "
 import sys
 def failed(kind, problem, trace):
-    print(f'line {line}: {code!r}: {kind.__name__} {problem}', file=sys.stderr)
+    statement = sys.orig_argv[-1].splitlines()[trace.tb_lineno - 1]
+    print(f'line {line}: `{statement}`: {kind.__name__} {problem}', file=sys.stderr)
 sys.excepthook = failed
 TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss = range(5)
 ";
 
-/// Those fields of `TCP_INFO` that our state has.
-const INFO: &[(&str, fn(&Host, &State) -> u64)] = &[
+/// A field of `TCP_INFO`: its name, and its value in our state.
+type Field = (&'static str, fn(&Host, &State) -> u64);
+
+const INFO: &[Field] = &[
     ("tcpi_ca_state", |_, state| state.phase as u64),
     ("tcpi_snd_cwnd", |_, state| state.cwnd.into()),
     ("tcpi_snd_ssthresh", |_, state| state.ssthresh.into()),
@@ -29,6 +32,7 @@ const INFO: &[(&str, fn(&Host, &State) -> u64)] = &[
     ("tcpi_delivered", |_, state| state.delivered.into()),
     ("tcpi_delivered_ce", |_, state| state.delivered_marked.into()),
     ("tcpi_backoff", |_, state| state.rtt.backoff.into()),
+    ("tcpi_advmss", |host, _| host.mss.into()),
     ("tcpi_snd_mss", |host, _| host.payload().into()),
 ];
 
@@ -47,12 +51,11 @@ impl Program {
         let Some(state) = host.state() else {
             return Err(Verdict::NotApplicable("an assertion before the connection is open".to_owned()));
         };
-        let code = code.trim();
-        self.0 += &format!("line, code = {line}, {code:?}\n");
+        self.0 += &format!("line = {line}\n");
         for (name, value) in INFO {
             self.0 += &format!("{name} = {}\n", value(host, state));
         }
-        self.0 += &format!("{code}\n");
+        self.0 += &format!("{}\n", code.trim());
         Ok(())
     }
 
@@ -62,7 +65,8 @@ impl Program {
             return None;
         }
         let program = format!("{START}{}", self.0);
-        let output = Command::new("python3").args(["-c", &program]).output().expect("python3 runs assertions");
+        let output =
+            Command::new("python3").args(["-c", &program]).output().expect("python3 runs assertions");
         let problem = String::from_utf8_lossy(&output.stderr).trim().to_owned();
         (!output.status.success()).then_some(problem)
     }

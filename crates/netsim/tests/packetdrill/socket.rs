@@ -53,16 +53,32 @@ pub(super) fn call(host: &mut Host, call: &Call, read: &mut u32) -> Result<Optio
         "socket" | "bind" | "listen" | "fcntl" => Ok(None),
         "setsockopt" => option(host, &arguments).map(|()| None),
         "getsockopt" if call.arguments.contains("SO_ERROR") => Ok(None),
+        "getsockopt" if call.arguments.contains("TCP_MAXSEG") => {
+            let ours = if host.open { host.payload() } else { host.mss };
+            if arguments.get(3).is_some_and(|value| value.trim_matches(['[', ']']) == ours.to_string()) {
+                return Ok(None);
+            }
+            Err(Verdict::Failed(format!("ours: {ours}")))
+        }
+        "getsockopt" if call.arguments.contains("SO_SNDBUF") => misfit("the size of the send buffer"),
         "getsockopt" => misfit("values of socket options"),
-        "accept" => Ok(Some(Wait::Open)),
+        "accept" => {
+            host.descriptor = call.result.to_owned();
+            if !host.open && call.blocks.is_none() {
+                return Err(Verdict::Failed("no connection is open".to_owned()));
+            }
+            Ok(Some(Wait::Open))
+        }
         "connect" => {
+            host.descriptor = arguments[0].to_owned();
             host.connect();
             Ok(Some(Wait::Open))
         }
         "write" | "send" | "sendto" if failed => misfit("calls that fail"),
         "write" | "send" | "sendto" => {
             let asked: Option<u32> = arguments.get(2).and_then(|bytes| bytes.parse().ok());
-            let Some(bytes) = asked.filter(|bytes| call.result == bytes.to_string() && call.blocks.is_none()) else {
+            let Some(bytes) = asked.filter(|bytes| call.result == bytes.to_string() && call.blocks.is_none())
+            else {
                 return misfit("the size of the send buffer");
             };
             host.write(bytes).map(|()| None)
@@ -78,6 +94,7 @@ pub(super) fn call(host: &mut Host, call: &Call, read: &mut u32) -> Result<Optio
             Ok(Some(Wait::Bytes(*read)))
         }
         "read" | "recv" => misfit("calls that fail"),
+        "close" if host.open && arguments[0] != host.descriptor => Ok(None),
         "close" | "shutdown" => misfit("closing"),
         "poll" => misfit("poll"),
         name if name.starts_with("epoll") => misfit("epoll"),
@@ -109,7 +126,9 @@ fn option(host: &mut Host, arguments: &[&str]) -> Result<(), Verdict> {
         "TCP_CORK" => misfit("MSG_MORE and TCP_CORK"),
         "TCP_MD5SIG" => misfit("MD5"),
         "TCP_NOTSENT_LOWAT" => misfit("the size of the send buffer"),
-        "TCP_USER_TIMEOUT" | "TCP_SYNCNT" | "SO_KEEPALIVE" | "TCP_KEEPIDLE" => misfit("connections that give up"),
+        "TCP_USER_TIMEOUT" | "TCP_SYNCNT" | "SO_KEEPALIVE" | "TCP_KEEPIDLE" => {
+            misfit("connections that give up")
+        }
         "TCP_INQ" => misfit("messages (sendmsg, recvmsg)"),
         name => misfit(format!("the socket option {name}")),
     }
@@ -118,6 +137,7 @@ fn option(host: &mut Host, arguments: &[&str]) -> Result<(), Verdict> {
 /// A command of the shell: the kernel's settings that it changes.
 pub(super) fn command(host: &mut Host, command: &str) -> Result<(), Verdict> {
     for (word, reason) in [
+        ("root fq", "a host's own queue that paces (fq)"),
         ("limit 0", "a host that drops what it sends"),
         ("nstat", "the kernel's counters"),
         ("ip route", "routes"),
@@ -164,6 +184,7 @@ fn set(host: &mut Host, name: &str, value: &str) -> Result<(), Verdict> {
         // Tail loss probes are always sent: it fails where that matters.
         ("tcp_early_retrans", _) => {}
         (name, _) if name.starts_with("tcp_fastopen") => {}
+        ("tcp_notsent_lowat", _) => return misfit("the size of the send buffer"),
         ("tcp_mtu_probing" | "tcp_base_mss", _) => return misfit("MTU probing"),
         ("tcp_syncookies", _) => return misfit("SYN cookies"),
         ("tcp_shrink_window", _) => return misfit("the size of the receive window"),
