@@ -1,5 +1,4 @@
-//! Plays scripts of packetdrill (google/packetdrill, Linux's selftests) against our TCP sender and receiver, and says of each
-//! what became of it:
+//! Plays scripts of packetdrill against our TCP sender and receiver, and prints a verdict on each:
 //!
 //! ```text
 //! make packetdrill SCRIPTS=packetdrill/gtests/net/tcp

@@ -41,6 +41,14 @@ pub(super) enum Role {
     Server,
 }
 
+/// What an end asks for, or accepts if it is asked (`tcp_ecn`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ecn {
+    None,
+    Classic,
+    Accurate,
+}
+
 pub(super) struct Host {
     pub now: Time,
     pub role: Role,
@@ -48,6 +56,8 @@ pub(super) struct Host {
     pub descriptor: String,
     /// The connection's parameters, before the handshake those that commands have set.
     pub tcp: Tcp,
+    pub asks_for: Ecn,
+    pub accepts: Ecn,
     profile: Profile,
     pub sender: Option<Sender>,
     receiver: Option<Receiver>,
@@ -59,7 +69,7 @@ pub(super) struct Host {
     /// When the SYN's answer went out, and whether the handshake is over.
     answered: Time,
     pub open: bool,
-    /// Whether both ends have SACK; whether the application wants no Nagle.
+    /// Whether both ends have SACK; whether the application wants small segments at once.
     sack: bool,
     pub no_delay: bool,
     /// The greatest segment that our end wants; the scale of the other's window.
@@ -84,6 +94,8 @@ impl Host {
             descriptor: String::new(),
             profile: Profile::new(&tcp, 1500),
             tcp,
+            asks_for: Ecn::None,
+            accepts: Ecn::Classic,
             sender: None,
             receiver: None,
             sent: Queue::default(),
@@ -181,12 +193,17 @@ impl Host {
     }
 
     /// The application connects.
-    pub(super) fn connect(&mut self) {
+    pub(super) fn connect(&mut self) -> Result<(), Verdict> {
+        if self.asks_for == Ecn::Accurate {
+            return misfit("Accurate ECN's handshake and option");
+        }
         self.role = Role::Client;
+        self.tcp.ecn = self.asks_for == Ecn::Classic;
         self.profile = Profile::new(&self.tcp, self.mss + self.tcp.header.0 as u32);
         let mut sender = Sender::new(&self.profile, 0, Span::ZERO);
         sender.on_start(self.now, &self.profile, &mut self.sent);
         self.sender = Some(sender);
+        Ok(())
     }
 
     /// The application writes.
@@ -215,7 +232,7 @@ impl Host {
         self.check_sizes()
     }
 
-    /// Small segments wait for each other in Linux (Nagle, as Minshall has it).
+    /// Small segments wait for each other in Linux (`tcp_nagle_test`).
     fn check_sizes(&self) -> Result<(), Verdict> {
         let Some(state) = self.state() else { return Ok(()) };
         let small = |seq: u32| seq > 0 && self.end(seq) - self.end(seq - 1) < self.payload();
@@ -246,7 +263,10 @@ impl Host {
         }
         if self.role == Role::Closed {
             self.role = Role::Server;
-            self.tcp.ecn &= packet.has('E') && packet.has('W');
+            if packet.has('A') && self.accepts == Ecn::Accurate {
+                return misfit("Accurate ECN's handshake and option");
+            }
+            self.tcp.ecn = self.accepts != Ecn::None && packet.has('E') && packet.has('W');
             self.negotiate(&packet.options);
             self.receiver = Some(Receiver::new(&self.profile));
         }

@@ -1,7 +1,7 @@
 //! The language of packetdrill, as far as scripts of TCP use it: a text becomes a list of events, each with its time.
 //!
-//! Nothing is judged here. What the simulator has no word for (an ICMP message, a socket call's fields) stays text, for
-//! whoever plays the script to refuse.
+//! Nothing is judged here. What the simulator has no word for (an ICMP message, a socket call's fields) stays text, for the
+//! player to refuse.
 
 use aqm::unit::Span;
 

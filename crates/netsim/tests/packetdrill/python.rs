@@ -5,7 +5,7 @@ use super::play::Verdict;
 use netsim::tcp::rack::State;
 use std::process::Command;
 
-/// Says which assertion failed, and names the phases.
+/// The names of the phases, and a hook that prints the assertion that failed.
 const START: &str = "
 import sys
 def failed(kind, problem, trace):
@@ -59,7 +59,7 @@ impl Program {
         Ok(())
     }
 
-    /// Runs what was added; the first assertion that does not hold, with its line.
+    /// Runs the assertions; the first that does not hold, with its line.
     pub(super) fn run(&self) -> Option<String> {
         if self.0.is_empty() {
             return None;

@@ -1,6 +1,6 @@
 //! The socket calls and the commands of a script.
 
-use super::host::{Host, Role};
+use super::host::{Ecn, Host, Role};
 use super::play::Verdict;
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
@@ -71,7 +71,7 @@ pub(super) fn call(host: &mut Host, call: &Call, read: &mut u32) -> Result<Optio
         }
         "connect" => {
             host.descriptor = arguments[0].to_owned();
-            host.connect();
+            host.connect()?;
             Ok(Some(Wait::Open))
         }
         "write" | "send" | "sendto" if failed => misfit("calls that fail"),
@@ -148,7 +148,8 @@ pub(super) fn command(host: &mut Host, command: &str) -> Result<(), Verdict> {
         }
     }
     if command.contains("defaults.sh") {
-        (host.tcp.restart_after_idle, host.tcp.ecn) = (false, false);
+        host.tcp.restart_after_idle = false;
+        (host.asks_for, host.accepts) = (Ecn::None, Ecn::None);
     }
     // `net.ipv4.tcp_ecn=1` and `/proc/sys/net/ipv4/tcp_ecn=1`, without what follows a `#`.
     for line in command.lines().map(|line| line.split('#').next().unwrap_or("")) {
@@ -167,11 +168,19 @@ fn set(host: &mut Host, name: &str, value: &str) -> Result<(), Verdict> {
     match (name, value) {
         ("tcp_slow_start_after_idle", value) => host.tcp.restart_after_idle = value == "1",
         ("tcp_timestamps", value) => host.timestamps = value != "0",
-        ("tcp_ecn", "0") => host.tcp.ecn = false,
-        ("tcp_ecn", "1" | "2") => host.tcp.ecn = true,
-        ("tcp_ecn" | "tcp_ecn_option" | "tcp_ecn_option_beacon", _) => {
-            return misfit("Accurate ECN's handshake and option");
+        ("tcp_ecn", value) => {
+            (host.asks_for, host.accepts) = match value {
+                "0" => (Ecn::None, Ecn::None),
+                "1" => (Ecn::Classic, Ecn::Classic),
+                "2" => (Ecn::None, Ecn::Classic),
+                "3" => (Ecn::Accurate, Ecn::Accurate),
+                "4" => (Ecn::Classic, Ecn::Accurate),
+                "5" => (Ecn::None, Ecn::Accurate),
+                _ => return misfit(format!("the setting tcp_ecn={value}")),
+            };
         }
+        // Only Accurate ECN has it, which is refused where it is agreed on.
+        ("tcp_ecn_option" | "tcp_ecn_option_beacon", _) => {}
         ("tcp_congestion_control", name) => {
             if host.tcp.set("congestion", &Value::Text(name.to_owned())).is_err() {
                 return misfit(format!("congestion control {name}"));

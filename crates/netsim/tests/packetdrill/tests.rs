@@ -140,11 +140,23 @@ fn what_the_simulator_lacks_is_named() {
         ("+0 < icmp unreachable frag_needed mtu 800 [1:1(0)]", "ICMP"),
         ("+0 < . 1:1(0) ack 1001 win 257", "an ACK of what was never sent"),
         ("+0 %{ assert tcpi_rcv_mss == 1000 }%", "the kernel's tcpi_rcv_mss"),
-        ("+0 `sysctl -q net.ipv4.tcp_ecn=3`", "Accurate ECN's handshake and option"),
+        ("+0 < . 1:1(0) ack 1 win 257 <ECN e1b 1 ceb 0 e0b 1,nop>", "Accurate ECN's handshake and option"),
         ("+0 write(4, ..., 400) = 400\n+0 write(4, ..., 400) = 400", "Nagle's algorithm"),
     ] {
         assert_eq!(play(&format!("{SERVER}{line}\n")), Verdict::NotApplicable(reason.to_owned()), "{line}");
     }
+}
+
+#[test]
+fn only_connections_that_agree_on_accurate_ecn_need_it() {
+    let misfit = Verdict::NotApplicable("Accurate ECN's handshake and option".to_owned());
+    let ecn = |value| format!("defaults.sh\nsysctl -q net.ipv4.tcp_ecn={value}");
+    let server = SERVER.replace("defaults.sh", &ecn(3));
+    assert_eq!(play(&server.replace("< S 0", "< SEW 0")), PASSED);
+    assert_eq!(play(&server.replace("< S 0", "< SEWA 0")), misfit);
+    assert_eq!(play(&CLIENT.replace("tcp_ecn=1", "tcp_ecn=3")), misfit);
+    assert_eq!(play(&CLIENT.replace("tcp_ecn=1", "tcp_ecn=4")), PASSED);
+    assert!(failure(CLIENT, "tcp_ecn=1", "tcp_ecn=5").contains("ours: > S 0:0(0)"));
 }
 
 #[test]
