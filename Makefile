@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -153,6 +153,9 @@ LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC ECN HYSTART DUR WARM SEEDS TRACE F
 oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
+
+packetdrill: ## play scripts of packetdrill against our TCP: SCRIPTS=folder, such as gtests/net/tcp of google/packetdrill
+	cargo run --quiet --package netsim --example packetdrill -- '$(SCRIPTS)'
 
 site: setup ## build the documentation as a site, in out/site
 	$(BIN)/python site/build.py

@@ -13,6 +13,7 @@ mod l4s;
 mod lanes;
 mod laws;
 mod links;
+mod packetdrill;
 mod plain;
 mod rack;
 mod rooms;

@@ -181,6 +181,12 @@ impl State {
         self.cwnd < self.ssthresh
     }
 
+    /// The extent of reordering in segments (`tp->reordering`).
+    #[must_use]
+    pub const fn reordering(&self) -> u32 {
+        self.rack.reordering
+    }
+
     /// Whether the window is what limits the sender; in slow start it may be twice the used part
     /// (`tcp_is_cwnd_limited`). It counts as full where only the pace keeps segments back (RFC 9002, section 7.8): in Linux
     /// those wait in the queue that paces, and are outstanding.

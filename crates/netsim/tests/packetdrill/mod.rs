@@ -1,0 +1,19 @@
+//! packetdrill's language, played against our TCP: `rack` with the preset `linux`.
+//!
+//! The simulator counts segments of one size that go one way, and has no receive window that changes, no options, no closing
+//! (`netsim::tcp::rack`, under Departures). A script is played up to the first event that needs something of this, and then does
+//! not apply; a difference before that is a failure all the same. Where the event is the closing of the connection, and
+//! something was compared before, the script has passed as far as that.
+//!
+//! Not compared: the flag P, the window and the acknowledgement number of our data, the options of a SYN and of its answer, whether
+//! the answer agrees to ECN, and the values of our timestamps.
+
+mod host;
+mod language;
+mod play;
+mod python;
+mod socket;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use play::{Verdict, play};
