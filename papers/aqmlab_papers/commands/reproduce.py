@@ -308,10 +308,11 @@ class _Work:
             except Exception as error:
                 self.errors.append(f"{paper.name}: {type(error).__name__}: {error}")
                 continue
-            self.done[paper.name] = one
             if not self.quiet:
                 typer.echo(_outcome(paper, one, self.folders[name]) + "\n")
             self._note(paper, one)
+            # The tables of runs take gigabytes, and from here on nothing reads them.
+            self.done[paper.name] = one = replace(one, findings=replace(one.findings, evidence={}))
             if one.findings.interrupted:
                 self.interrupted = True
                 return
