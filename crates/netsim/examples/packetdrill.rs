@@ -27,7 +27,12 @@ fn scripts(folder: &Path, found: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    let folder = std::env::args().nth(1).expect("a folder with scripts of packetdrill");
+    let Some(folder) = std::env::args().nth(1).filter(|folder| !folder.is_empty()) else {
+        eprintln!(
+            "SCRIPTS names no folder: give one with scripts of packetdrill (*.pkt), such as gtests/net/tcp of google/packetdrill"
+        );
+        return ExitCode::FAILURE;
+    };
     let mut paths = Vec::new();
     scripts(Path::new(&folder), &mut paths).unwrap_or_else(|problem| panic!("{folder}: {problem}"));
     paths.sort();

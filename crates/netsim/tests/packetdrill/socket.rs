@@ -98,6 +98,13 @@ pub(super) fn call(host: &mut Host, call: &Call, read: &mut u32) -> Result<Optio
         "close" | "shutdown" => misfit("closing"),
         "poll" => misfit("poll"),
         name if name.starts_with("epoll") => misfit("epoll"),
+        "ioctl" if call.arguments.contains("SIOCINQ") => {
+            let unread = host.delivered() - *read;
+            if arguments.get(2) == Some(&format!("[{unread}]").as_str()) {
+                return Ok(None);
+            }
+            Err(Verdict::Failed(format!("ours: {unread}")))
+        }
         "ioctl" => misfit("ioctl"),
         "sendmsg" | "recvmsg" | "recvfrom" => misfit("messages (sendmsg, recvmsg)"),
         "splice" | "sendfile" | "pipe" | "open" => misfit("splice and sendfile"),
@@ -137,6 +144,7 @@ fn option(host: &mut Host, arguments: &[&str]) -> Result<(), Verdict> {
 /// A command of the shell: the kernel's settings that it changes.
 pub(super) fn command(host: &mut Host, command: &str) -> Result<(), Verdict> {
     for (word, reason) in [
+        ("tcp_mtu_probing", "MTU probing"),
         ("root fq", "a host's own queue that paces (fq)"),
         ("limit 0", "a host that drops what it sends"),
         ("nstat", "the kernel's counters"),
@@ -194,7 +202,6 @@ fn set(host: &mut Host, name: &str, value: &str) -> Result<(), Verdict> {
         ("tcp_early_retrans", _) => {}
         (name, _) if name.starts_with("tcp_fastopen") => {}
         ("tcp_notsent_lowat", _) => return misfit("the size of the send buffer"),
-        ("tcp_mtu_probing" | "tcp_base_mss", _) => return misfit("MTU probing"),
         ("tcp_syncookies", _) => return misfit("SYN cookies"),
         ("tcp_shrink_window", _) => return misfit("the size of the receive window"),
         (name, _) => return misfit(format!("the setting {name}")),

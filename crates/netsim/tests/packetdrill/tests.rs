@@ -37,6 +37,7 @@ assert tcpi_lost == 1 and tcpi_sacked == 3 and tcpi_retrans == 1
 const RECEIVER: &str = "
    +0 < P. 1:1001(1000) ack 1 win 257
    +0 > . 1:1(0) ack 1001
+   +0 ioctl(4, SIOCINQ, [1000]) = 0
    +0 read(4, ..., 1000) = 1000
    +0 < . 2001:3001(1000) ack 1 win 257
    +0 > . 1:1(0) ack 1001 <nop,nop,sack 2001:3001>
@@ -104,6 +105,7 @@ fn each_difference_of_a_receiver_is_found() {
         ("sack 2001:3001>", "sack 2001:4001>", "ours: > . ack 1001 sack 2001:3001"),
         ("sack 2001:3001 2001:3001", "sack 2001:3001", "sack 2001:3001 sack 2001:3001"),
         ("read(4, ..., 1000) = 1000", "read(4, ..., 2000) = 2000", "1000 bytes have arrived"),
+        ("[1000]", "[2000]", "ours: 1000"),
         ("+.1...0.200 read", "+.1...0.300 read", "returns at another time"),
         ("   +0 > . 1:1(0) ack 3001", "   +.1 > . 1:1(0) ack 3001", "and not at"),
     ] {
