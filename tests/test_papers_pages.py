@@ -34,7 +34,8 @@ DOCUMENT = {
     "claims": [CLAIM],
     "items": [{"name": "fig1"}],
     "sensitivity": [
-        {"claims": [{"claim": "short", "verdict": verdict}]} for verdict in ("partly", "reproduced", "undecided")
+        {"claims": [{"claim": "short", "verdict": verdict}]}
+        for verdict in ("partly", "partly", "reproduced", "undecided")
     ],
 }
 TEXT = """\
@@ -59,6 +60,23 @@ def test_gaps_are_filled_from_the_findings(tmp_path: Path) -> None:
         "1 of 3 hold, 4.00 ± 0.50 packets, 3.25 ± 0.50 packets.\n\n"
         "![The queue](tiny-fig1.png)\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        # With their seeds and points the chosen setting itself has another verdict than with all.
+        (("reproduced", "reproduced", "partly"), "1 of 2"),
+        (("undecided", "reproduced", "partly"), "1 of 2"),
+        (("partly",), ""),
+        ((), ""),
+    ],
+)
+def test_a_verdict_is_robust_where_other_settings_agree_with_the_chosen_one(
+    settings: tuple[str, ...], expected: str
+) -> None:
+    varied = [{"claims": [{"claim": "short", "verdict": verdict}]} for verdict in settings]
+    assert pages.robust({**DOCUMENT, "sensitivity": varied}, "short") == expected
 
 
 @pytest.mark.parametrize(

@@ -181,12 +181,16 @@ def _verdicts(document: Document) -> dict[str, str]:
 
 
 def robust(document: Document, name: str) -> str:
-    """Return in how many settings of the sensitivity table that decide a claim the verdict is the same: ``7 of 9``."""
+    """Return in how many of the other settings that decide a claim the verdict is that of the chosen one: ``7 of 9``.
+
+    The chosen one stands first in the sensitivity table, with the seeds and points of the others.
+    """
     own = _verdicts(document)[name]
-    known = [_verdicts(variant).get(name) for variant in document["sensitivity"]]
-    decided = [verdict for verdict in known if verdict not in (None, Verdict.UNDECIDED)]
+    chosen, *others = [_verdicts(setting).get(name) for setting in document["sensitivity"]] or [None]
+    expected = own if chosen in (None, Verdict.UNDECIDED) else chosen
+    decided = [verdict for verdict in others if verdict not in (None, Verdict.UNDECIDED)]
     judged = own not in (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
-    return f"{decided.count(own)} of {len(decided)}" if decided and judged else ""
+    return f"{decided.count(expected)} of {len(decided)}" if decided and judged else ""
 
 
 def claims(document: Document, beside: Mapping[str, str]) -> str:

@@ -35,9 +35,9 @@ MEANING = (
 """What the verdicts mean."""
 
 ROBUST = (
-    "A verdict is robust in as many settings of the sensitivity table as have the same; settings in which the claim is "
-    f"undecided, with their {FEW_SEEDS} seeds and fewest points, are not counted. The settings differ in what "
-    "the paper does not state. The report has the verdict in each."
+    "A verdict is robust in as many of the other settings of the sensitivity table as have that of the chosen setting, "
+    f"all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is undecided are not counted. The "
+    "settings differ in what the paper does not state. The report has the verdict in each."
 )
 """What the column of robust verdicts means."""
 
