@@ -26,6 +26,9 @@
 //! 0.1 > ack 2-17                    one for each of 2 to 17
 //! ```
 //!
+//! Segments are its unit, so that it serves the classic ends too; scripts in packetdrill's own language, which count bytes, are
+//! played by [`packetdrill`](crate::packetdrill).
+//!
 //! A packet that is sent and not in the script fails it, and so does a retransmission at another time.
 
 use aqm::params::{Params, Value};
