@@ -34,7 +34,14 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut paths = Vec::new();
-    scripts(Path::new(&folder), &mut paths).unwrap_or_else(|problem| panic!("{folder}: {problem}"));
+    if let Err(problem) = scripts(Path::new(&folder), &mut paths) {
+        eprintln!("SCRIPTS = {folder}: {problem}");
+        return ExitCode::FAILURE;
+    }
+    if paths.is_empty() {
+        eprintln!("SCRIPTS = {folder}: no script in it (*.pkt): give the folder of a suite, such as gtests/net/tcp");
+        return ExitCode::FAILURE;
+    }
     paths.sort();
     let (mut whole, mut partly, mut failed) = (0, 0, 0);
     let mut reasons: BTreeMap<String, u32> = BTreeMap::new();
