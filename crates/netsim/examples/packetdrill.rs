@@ -39,7 +39,9 @@ fn main() -> ExitCode {
         return ExitCode::FAILURE;
     }
     if paths.is_empty() {
-        eprintln!("SCRIPTS = {folder}: no script in it (*.pkt): give the folder of a suite, such as gtests/net/tcp");
+        eprintln!(
+            "SCRIPTS = {folder}: no script in it (*.pkt): give the folder of a suite, such as gtests/net/tcp"
+        );
         return ExitCode::FAILURE;
     }
     paths.sort();
