@@ -114,10 +114,7 @@ _LATER_DEFAULTS = {
     "history_discounting": True,
     "raqm.weights": [1.0],
 }
-"""Keys of scenarios that runs may be older than, with the defaults by which they change no result.
-
-A key that is later in one table only, not in those of other disciplines, has the table's name before it.
-"""
+"""Keys of scenarios that runs may be older than, with defaults that change no result; some of one discipline alone."""
 
 
 def digest(scenario: Scenario) -> str:
@@ -154,9 +151,7 @@ def _as_stored(value: Any) -> Any:
         return {
             name: _as_stored(one)
             for name, one in value.items()
-            if not any(
-                key in _LATER_DEFAULTS and one == _LATER_DEFAULTS[key] for key in (name, f"{value.get('name')}.{name}")
-            )
+            if one not in [_LATER_DEFAULTS.get(key, ...) for key in (name, f"{value.get('name')}.{name}")]
         }
     return [_as_stored(one) for one in value] if isinstance(value, list) else value
 

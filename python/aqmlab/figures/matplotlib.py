@@ -487,6 +487,5 @@ def _handle(shape: Curve | Bars) -> Line2D | Patch:
         return Patch(color=shape.colours[0])
     dashes: Any = "none" if not shape.width else (0, shape.dash) if shape.dash else "-"
     look: Any = {"marker": _MARKS[shape.mark] if shape.mark else None, "markersize": 4.5, "linewidth": 1.5}
-    if shape.hollow:
-        look["markerfacecolor"] = "white"
-    return Line2D([], [], color=shape.colour, linestyle=dashes, **look)
+    face = "white" if shape.hollow else None
+    return Line2D([], [], color=shape.colour, linestyle=dashes, markerfacecolor=face, **look)

@@ -60,9 +60,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "size": "i8", "service": "i8", "flow": "i8", "pair": "i8", "sojourn_ns": "i8", "sojourn": "f8",
             "ect": "?", "l4s": "?", "udp": "?",
         },
-        "queue": {
-            "now_ns": "i8", "packets": "i8", "bytes": "i8", "now": "f8", "delay": "f8", "full": "?",
-        },
+        "queue": {"now_ns": "i8", "packets": "i8", "bytes": "i8", "now": "f8", "delay": "f8", "full": "?"},
     }
 )  # fmt: skip
 """The records of the packet and the queue; crates/py/src/own/compiled.rs has the same."""
