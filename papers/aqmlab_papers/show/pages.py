@@ -7,7 +7,7 @@ For each paper ``DOCS/NAME.md`` is what a person wrote in its ``page.md``, with 
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,8 @@ def write(folder: Path, docs: Path) -> list[str]:
                 shutil.copyfile(own / figure.removeprefix(f"{document['paper']}-"), docs / figure)
     if opened:
         write_text(docs / "README.md", index(opened))
-        pages = [_name(document) for document in found.values()]
+        # Those of other engines are there from runs of their own.
+        pages = {file.stem for file in (docs / "claims").glob("*.md")} - {"README"}
         write_text(docs / "claims" / "README.md", _meaning(pages))
     return [_name(document) for document in found.values()]
 
@@ -158,7 +159,7 @@ def index(opened: Iterable[tuple[Document, str]]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _meaning(names: Sequence[str]) -> str:
+def _meaning(names: Iterable[str]) -> str:
     links = ", ".join(f"[{name}]({name}.md)" for name in sorted(names))
     head = ["# Claims", "*Generated from findings by `make reproduce`.*", f"All claims of {links}."]
     return "\n\n".join([*head, texts.MEANING, texts.ROBUST]) + "\n"
