@@ -295,17 +295,17 @@ def test_a_verdict_that_was_changed_everywhere_is_found(paper: Path, tmp_path: P
 
     def change(document: dict) -> None:
         nonlocal changed
-        claim = next(one for one in document["claims"] if one["verdict"] == "contradicted")
+        claim = next(one for one in document["claims"] if one["verdict"] == "partly")
         claim["verdict"], changed = "reproduced", claim["claim"]
 
     files["findings.json"] = changed_document(files["findings.json"], change)
     counts = json.loads(files[HEAD])["verdicts"]
     counts["reproduced"] += 1
-    counts["contradicted"] -= 1
+    counts["partly"] -= 1
     files = with_head(files, verdicts={name: count for name, count in counts.items() if count})
     found = verify(write(resealed(files), tmp_path / "better.zip"), sample=0)
     assert found.judged
-    assert found.judged.changed == {changed: ("reproduced", "contradicted")}
+    assert found.judged.changed == {changed: ("reproduced", "partly")}
     assert not found.is_sound
     assert "3 of 4 verdicts stand" in repr(found)
 
