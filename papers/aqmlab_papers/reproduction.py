@@ -21,7 +21,8 @@ from aqmlab_papers.describe import library
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.judge.findings import Watch, assess, undecided
 from aqmlab_papers.run.complexity import RECORD
-from aqmlab_papers.run.sweep import Effort, Findings, run
+from aqmlab_papers.run.runs import Cell
+from aqmlab_papers.run.sweep import Effort, Findings, More, run
 from aqmlab_papers.show.texts import FINDINGS
 
 if TYPE_CHECKING:
@@ -79,16 +80,19 @@ def reproduce(
     if known := _made(folder, _fingerprint(findings, sources)):
         return Reproduction(findings, known, True, {}, time.monotonic() - began, time.process_time() - worked)
 
-    def rerun(more: Mapping[str, int]) -> Findings:
+    def rerun(more: More) -> Findings:
         return run(paper, effort, store, jobs, cluster, progress, more).after(findings)
 
     if more and not findings.interrupted:
         findings, more = rerun({}), {}
     for seeds in effort.looks[1:]:
-        wanting = frozenset() if findings.interrupted else undecided(findings)
+        wanting = {} if findings.interrupted else undecided(findings)
         if not wanting:
             break
-        more = {**more, **dict.fromkeys(wanting, seeds)}
+        more = {
+            **more,
+            **{name: {**more.get(name, {}), **dict.fromkeys(cells, seeds)} for name, cells in wanting.items()},
+        }
         findings = rerun(more)
     running, working = time.monotonic() - began, time.process_time() - worked
     made_from = _fingerprint(findings, sources)
@@ -120,21 +124,25 @@ def _made(folder: Path, made_from: str) -> Document | None:
     return found if same else None
 
 
-def known_seeds(folder: Path, effort: Effort) -> dict[str, int]:
-    """Return the larger numbers of seeds that an earlier call with the same effort needed, by experiment."""
+def known_seeds(folder: Path, effort: Effort) -> More:
+    """Return the larger numbers of seeds that an earlier call with the same effort needed."""
     try:
         found = unsealed(folder / FINDINGS, KIND, "")
     except (FileNotFoundError, ValueError):
         return {}
     if found.get("effort") != effort.document():
         return {}
-    return {one["name"]: len(one["seeds"]) for one in found["experiments"] if len(one["seeds"]) > effort.seeds}
+    more: dict[str, dict[Cell, int]] = {}
+    for one in found["experiments"]:
+        if one["more"]:
+            more[one["name"]] = {(cell["aqm"], cell["point"]): cell["seeds"] for cell in one["more"]}
+    return more
 
 
 def _fingerprint(findings: Findings, sources: Path | None) -> str:
     """Hash all inputs of a report: engine, runs, effort, failures, the code of the paper and of aqmlab."""
     runs = {
-        f"{setting} {name}": sorted(runs.frame["key"].to_list())
+        f"{setting} {name}": sorted(runs.keys)
         for setting, evidence in findings.evidence.items()
         for name, runs in evidence.items()
     }

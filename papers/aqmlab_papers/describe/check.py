@@ -14,7 +14,7 @@ from typing import Literal
 
 from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
-from aqmlab_papers.describe.per_seed import PerSeed
+from aqmlab_papers.describe.per_seed import PerSeed, Read
 
 LOOKS = 3
 """The number of times that a claim may be judged, each time with twice as many seeds, until it is decided."""
@@ -99,6 +99,7 @@ class Check:
     * least: the lower bound, inclusive.
     * most: the upper bound, inclusive.
     * counts: the smallest difference that counts, if the claim is that a difference is as large; otherwise None.
+    * reads: the runs from which the number was computed, None if they are not known.
     """
 
     effect: str
@@ -108,6 +109,7 @@ class Check:
     least: float = -math.inf
     most: float = math.inf
     counts: float | None = None
+    reads: frozenset[Read] | None = None
 
     def __post_init__(self) -> None:
         if math.isnan(self.least) or math.isnan(self.most) or self.least > self.most:
@@ -193,9 +195,8 @@ class Effect:
         such as an end, need not be like the rest. The unit is by default that of a `PerSeed`.
         ``counts`` is as in `Check`.
         """
-        every = list(values.values.values()) if isinstance(values, PerSeed) else list(values)
-        if unit is None:
-            unit = values.unit if isinstance(values, PerSeed) else ""
+        given = values if isinstance(values, PerSeed) else PerSeed.of(list(values))
+        every = list(given.values.values())
         summary = Summary.of(every)
         mean = math.nan if summary.mean is None else summary.mean
         effect, half = self.name, None
@@ -204,7 +205,10 @@ class Effect:
         if 0 < summary.n < len(every):
             effect = f"{effect} ({summary.n} of {len(every)} seeds have it)"
             half = math.inf
-        return Check(effect=effect, value=mean, half=half, unit=unit, least=least, most=most, counts=counts)
+        unit = given.unit if unit is None else unit
+        return Check(
+            effect=effect, value=mean, half=half, unit=unit, least=least, most=most, counts=counts, reads=given.reads
+        )
 
     def exact(self, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf) -> Check:
         """Check a number without a random part, such as a result of theory: its interval has width 0."""

@@ -13,6 +13,9 @@ from typing import Self
 
 from aqmlab.results.summary import Summary
 
+Read = tuple[str, str, frozenset[tuple[str, float | str]]]
+"""Runs that were read: the experiment, the label of the discipline, and values of parameters that select points."""
+
 _FACTORS = {
     ("s", "ms"): 1e3,
     ("fraction", "%"): 1e2,
@@ -35,11 +38,13 @@ class PerSeed:
     * values: the value by seed; None where a run has none.
     * unit: the unit; empty for a pure number.
     * name: the name of the quantity.
+    * reads: the runs from which it was computed, None if they are not known.
     """
 
     values: Mapping[int, float | None]
     unit: str = ""
     name: str = field(default="", kw_only=True)
+    reads: frozenset[Read] | None = field(default=None, kw_only=True)
 
     @classmethod
     def of(cls, values: Mapping[int, float | None] | Sequence[float | None], unit: str = "", name: str = "") -> Self:
@@ -78,6 +83,10 @@ class PerSeed:
     def called(self, name: str, unit: str | None = None) -> Self:
         """Return the same values, not converted, with another name, and another unit if one is given."""
         return replace(self, name=name, unit=self.unit if unit is None else unit)
+
+    def each(self, change: Callable[[float], float | None], unit: str | None = None) -> Self:
+        """Return what ``change`` makes of the value of each seed that has one."""
+        return replace(self._with(0.0, lambda value, _: change(value)), unit=self.unit if unit is None else unit)
 
     def excess(self, other: PerSeed, claimed: float = 0.0) -> PerSeed:
         """Return the difference from another quantity, as a part of that quantity's mean, for the seeds that both have.
@@ -155,7 +164,7 @@ class PerSeed:
         else:
             pairs = {seed: (value, other) for seed, value in self.values.items()}
         found = {seed: None if a is None or b is None else _known(combine(a, b)) for seed, (a, b) in pairs.items()}
-        return replace(self, values=found)
+        return replace(self, values=found, reads=_read(self, *([other] if isinstance(other, PerSeed) else [])))
 
 
 def _known(value: float | None) -> float | None:
@@ -172,7 +181,13 @@ def _merged(quantities: Iterable[PerSeed], merge: Callable[[list[float]], float]
     for seed in sorted(seeds):
         known = [value for one in every if (value := one.values[seed]) is not None]
         found[seed] = merge(known) if len(known) == len(every) else None
-    return replace(every[0], values=found)
+    return replace(every[0], values=found, reads=_read(*every))
+
+
+def _read(*quantities: PerSeed) -> frozenset[Read] | None:
+    """Return what several quantities were computed from, None if that of one is not known."""
+    known = [one.reads for one in quantities if one.reads is not None]
+    return frozenset().union(*known) if len(known) == len(quantities) else None
 
 
 def _digits(value: float, digits: int) -> str:

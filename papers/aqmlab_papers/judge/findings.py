@@ -18,6 +18,7 @@ from aqmlab_papers.describe.paper import Curve, Figure, Item, Table
 from aqmlab_papers.describe.verdict import Verdict, verdict
 from aqmlab_papers.judge.calibration import Calibrated, calibrated
 from aqmlab_papers.run.evidence import Evidence
+from aqmlab_papers.run.runs import Cell
 from aqmlab_papers.run.sweep import CONTROL, SIMULATED, Findings
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class Ruling:
 
 
 def _check(check: Check) -> dict[str, Any]:
-    fields = {key: None if _is_endless(value) else value for key, value in asdict(check).items()}
+    fields = {key: None if _is_endless(value) else value for key, value in asdict(check).items() if key != "reads"}
     return {**fields, "wanted": check.wanted, "outcome": check.outcome}
 
 
@@ -189,21 +190,23 @@ def rule(claim: Claim, evidence: Evidence) -> Ruling:
     return Ruling(claim, decided, judgement, seeds, seeds is not None and (evidence.quick or seeds < 2))
 
 
-def undecided(findings: Findings) -> frozenset[str]:
-    """List the experiments whose runs leave a part of a claim of the paper's own setting open.
+def undecided(findings: Findings) -> dict[str, set[Cell]]:
+    """List the cells of experiments whose runs leave a part of a claim of the paper's own setting open.
 
-    A claim is left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot
-    be judged: `assess` reports its error.
+    They are those from which the part was computed, or if that is not known all of the claim's experiments. A claim is
+    left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot be judged:
+    `assess` reports its error.
     """
     main = findings.evidence["paper"]
-    found: set[str] = set()
+    found: dict[str, set[Cell]] = {}
     for claim in findings.effort.claims(findings.paper):
         if claim.reads and main.suffices(claim):
             with suppress(Exception):  # raised by the paper's code
-                ruling = rule(claim, main)
-                if any(map(_narrows, ruling.judgement.checks)):
-                    found.update(claim.reads)
-    return frozenset(found)
+                for check in filter(_narrows, rule(claim, main).judgement.checks):
+                    all_of_it = ((name, None, ()) for name in claim.reads if name in main)
+                    for name, label, at in all_of_it if check.reads is None else check.reads:
+                        found.setdefault(name, set()).update(main[name].cells(label, dict(at)))
+    return found
 
 
 def _narrows(check: Check) -> bool:

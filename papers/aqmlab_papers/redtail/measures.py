@@ -200,7 +200,9 @@ def deviation(runs: Runs, owner: str, label: str, at: At | None = None, kind: st
     entry = CLASSES.get(owner, owner)
     percentiles = runs.distribution(kind, label, entry, at)
     means = runs.per_seed(of(entry, f"{kind}_mean"), label, at, unit="s").values
-    found = {seed: spread_of(one, mean) for one, (seed, mean) in zip(percentiles, means.items(), strict=True)}
+    found = {
+        seed: spread_of(one, mean) for one, (seed, mean) in zip(percentiles, means.items(), strict=False)
+    }  # of the first seeds
     return PerSeed.of(found, "s", f"deviation of the {kind.replace('_', ' ')} of {owner}")
 
 

@@ -20,7 +20,7 @@ Words of the queries:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -28,11 +28,11 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.results.summary import Summary
 from aqmlab.runs.plan import Study
 from aqmlab.runs.store import Store
-from aqmlab.runs.swept import Sweep
+from aqmlab.runs.swept import Sweep, parameters
 from aqmlab.runs.table import RunTable
 from aqmlab_papers.describe.check import Better, Check, Effect, Tolerance
 from aqmlab_papers.describe.paper import Curve, mean_curve
-from aqmlab_papers.describe.per_seed import PerSeed
+from aqmlab_papers.describe.per_seed import PerSeed, Read
 from aqmlab_papers.run.reading import place, reading
 from aqmlab_papers.run.table import Table
 
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
 At = Mapping[str, float | str]
 """A selection of points: values of some parameters, by dotted path, in s, bit/s, bytes and packets."""
 
+Cell = tuple[str, int]
+"""The label of a discipline, and the number of a point in the design of an experiment."""
+
 
 class Runs:
     """The runs of an experiment.
@@ -50,14 +53,23 @@ class Runs:
     * sweep: the results of those that are finished.
     * store: the store with their time series and distributions.
     * hero: the label of the discipline that the paper advocates.
+    * name: that of the experiment.
+    * further: the results of further seeds at some points of some disciplines. `per_seed`, `from_series` and `curve`
+      use those that are there at all the points which they read; all else has the first seeds, those of the study.
     """
 
-    def __init__(self, study: Study, sweep: Sweep, store: Store, hero: str) -> None:
+    def __init__(
+        self, study: Study, sweep: Sweep, store: Store, hero: str, name: str = "", further: Sequence[Sweep] = ()
+    ) -> None:
         self.study = study
         self.sweep = sweep
         self.hero = hero
+        self._further = further
+        self._names = dict.fromkeys(self.labels, name)
         self._store = store
-        self._table = Table(sweep.frame)
+        self._table = self._every = Table(sweep.frame)
+        if further:
+            self._every = Table(_joined(one.frame for one in (sweep, *further)))
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -77,7 +89,27 @@ class Runs:
     @property
     def whole(self) -> bool:
         """Whether all requested runs are finished."""
-        return self.sweep.done == self.sweep.wanted
+        return self.done == self.wanted
+
+    @property
+    def wanted(self) -> int:
+        """The number of requested runs."""
+        return sum(one.wanted for one in (self.sweep, *self._further))
+
+    @property
+    def done(self) -> int:
+        """The number of finished runs."""
+        return sum(one.done for one in (self.sweep, *self._further))
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys of all runs in the store, those of further seeds too."""
+        return self._every.column("key")
+
+    @property
+    def seeds(self) -> list[int]:
+        """The seeds of all runs, those that only some points have too."""
+        return self._every.seeds(range(len(self._every.frame)))
 
     @property
     def duration(self) -> float:
@@ -90,8 +122,6 @@ class Runs:
         It serves disciplines that the paper compares and that need their own parameters at each point, such as PI* at
         its design for each load.
         """
-        import polars
-
         if other is None:
             return self
         if both := set(self.labels).intersection(other.labels):
@@ -101,10 +131,24 @@ class Runs:
             one,
             aqms=(*one.aqms, *two.aqms),
             parameters={**two.parameters, **one.parameters},
-            table=RunTable((polars.concat([one.frame, two.frame], how="diagonal_relaxed"),)),
+            table=RunTable((_joined([one.frame, two.frame]),)),
             wanted=one.wanted + two.wanted,
         )
-        return Runs(self.study, sweep, self._store, self.hero)
+        both = Runs(self.study, sweep, self._store, self.hero, further=(*self._further, *other._further))
+        both._names = self._names | other._names
+        return both
+
+    def cells(self, label: str | None = None, at: At | None = None) -> Collection[Cell]:
+        """List the cells of a discipline, by default of all."""
+        import polars
+
+        chosen: Sequence[int] = range(len(self.study.design.points))
+        if at:
+            same = [polars.col(path) == value for path, value in at.items()]
+            chosen = (
+                parameters(self.study.design)[0].select(polars.all_horizontal(same).arg_true()).to_series().to_list()
+            )
+        return [(one, number) for one in (self.labels if label is None else [label]) for number in chosen]
 
     def points(self, path: str) -> list[Any]:
         """List the values of a parameter for which there are runs, ascending."""
@@ -116,10 +160,20 @@ class Runs:
 
     def _rows(self, label: str | None, at: At | None) -> Sequence[int]:
         """Return the numbers of the rows that `of` selects."""
+        return self._selected(self._table, label, at)
+
+    def _every_row(self, label: str, at: At | None) -> Sequence[int]:
+        """Return the numbers of the rows with all seeds that a discipline has at each of these points."""
+        return self._every.balanced(self._selected(self._every, label, at))
+
+    def _selected(self, table: Table, label: str | None, at: At | None) -> Sequence[int]:
         wanted = {**({} if label is None else {"aqm": label}), **(at or {})}
-        if rows := self._table.rows(wanted):
+        if rows := table.rows(wanted):
             return rows
         raise LookupError(f"{self.study.scenario.title}: no runs with {wanted}; labels {self.labels}")
+
+    def _reads(self, label: str, at: At | None) -> frozenset[Read]:
+        return frozenset({(self._names[label], label, frozenset((at or {}).items()))})
 
     def per_seed(
         self,
@@ -132,13 +186,13 @@ class Runs:
         name: str | None = None,
     ) -> PerSeed:
         """Return a metric for each seed, averaged over the points; None if one of its runs has none."""
-        rows = self._rows(label, at)
-        if not isinstance(metric, str):
-            found = self._table.means_of(metric if fill is None else metric.fill_null(fill), rows)
-            return PerSeed.of(found).called(name or reading(metric)[3], unit or "")
+        rows, reads = self._every_row(label, at), self._reads(label, at)
         _, read_unit, scale, read_name = reading(metric)
-        values = PerSeed.of(self._table.means(metric, rows, fill, scale)).called(name or read_name, read_unit)
-        return values.to(read_unit if unit is None else unit)
+        if not isinstance(metric, str):
+            means = self._every.means_of(metric if fill is None else metric.fill_null(fill), rows)
+            return replace(PerSeed.of(means, unit or "", name or read_name), reads=reads)
+        values = PerSeed.of(self._every.means(metric, rows, fill, scale), read_unit, name or read_name)
+        return replace(values.to(read_unit if unit is None else unit), reads=reads)
 
     def from_series(
         self,
@@ -156,10 +210,10 @@ class Runs:
         """
         own = f"{self.study.scenario.resolved['observe']}."
         found: dict[int, float | None] = {}
-        for seed in self._table.seeds(self._rows(label, at)):
+        for seed in self._every.seeds(self._every_row(label, at)):
             frame = self.series(label, at, seed)
             found[seed] = read(frame.rename({column: column.removeprefix(own) for column in frame.columns}))
-        return PerSeed.of(found, unit, name)
+        return replace(PerSeed.of(found, unit, name), reads=self._reads(label, at))
 
     def compare(
         self,
@@ -225,9 +279,11 @@ class Runs:
         """
         import polars
 
-        rows = self.of(label, at)
+        rows = self._every.frame[list(self._selected(self._every, label, at))]
         parameter = x in self.sweep.parameters
         groups = [x] if parameter else list(self.sweep.parameters)
+        points_of_seed = polars.len().over([*groups, "seed"])
+        rows = rows.filter(points_of_seed == (points_of_seed.max().over(groups) if groups else points_of_seed.max()))
         value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
         where = polars.col(x).first() if parameter else polars.col(x).mean()
         # In the order of the runs: that of threads would change the last digits of a mean.
@@ -249,12 +305,13 @@ class Runs:
 
         Raises `LookupError` if no run or more than one matches, or the experiment keeps no series.
         """
-        rows = self._rows(label, {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed})
+        where = {**(at or {}), "seed": self.study.seeds[0] if seed is None else seed}
+        rows = self._selected(self._every, label, where)
         if len(rows) != 1:
             raise LookupError(f"{self.study.scenario.title}: {len(rows)} runs of {label} at {at}: give one point in at")
         if not self.study.series:
             raise LookupError(f"{self.study.scenario.title}: its experiment keeps no series: set series=True in it")
-        return self._store.series(self.study.series_name(bytes.fromhex(self._table.column("key")[rows[0]])))
+        return self._store.series(self.study.series_name(bytes.fromhex(self._every.column("key")[rows[0]])))
 
     def over_time(
         self,
@@ -307,3 +364,10 @@ class Runs:
                 f"{gone} runs were removed from the store after they were found; rerun the command to redo them"
             )
         return found
+
+
+def _joined(frames: Iterable[polars.DataFrame]) -> polars.DataFrame:
+    """Put the rows of several tables of runs below each other."""
+    import polars
+
+    return polars.concat(frames, how="diagonal_relaxed")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -20,7 +21,10 @@ from aqmlab_papers.describe.check import LOOKS
 from aqmlab_papers.describe.claim import Claim
 from aqmlab_papers.describe.paper import Aqms, Experiment, Item, Paper
 from aqmlab_papers.run.evidence import Evidence
-from aqmlab_papers.run.runs import Runs
+from aqmlab_papers.run.runs import Cell, Runs
+
+More = Mapping[str, Mapping[Cell, int]]
+"""Larger numbers of seeds than those of a setting, by experiment and cell."""
 
 FEW_SEEDS = 4
 """The most seeds for calibration, sensitivity table and later disciplines: each repeats the runs of a paper."""
@@ -86,7 +90,7 @@ class Setting:
 
     ``name`` is ``paper``, ``later``, `CONTROL`, the name of the variant, or that of a setting of the calibration.
     ``needs`` names the experiments. With ``later`` the paper's discipline is run with later ones in place of those of
-    the paper. ``more`` has larger numbers of seeds, by experiment. ``engine`` performs the runs.
+    the paper. ``engine`` performs the runs.
     """
 
     name: str
@@ -95,11 +99,38 @@ class Setting:
     needs: frozenset[str]
     variant: Variant | None = None
     later: bool = False
-    more: Mapping[str, int] = field(default_factory=dict)
+    more: More = field(default_factory=dict)
     engine: Engine = PACKETS
 
-    def study(self, paper: Paper, experiment: Experiment) -> Study | None:
-        """Return the study of an experiment in this setting, or None if the experiment has none."""
+    def studies(self, paper: Paper, experiment: Experiment) -> list[Study]:
+        """List the studies of an experiment in this setting: with the seeds that all its cells have, then with more."""
+        deep = self.more.get(experiment.name, {})
+        wanted = self.study(paper, experiment, max(deep.values(), default=self.seeds))
+        if wanted is None:
+            return []
+        cells = {
+            (label, number): min(deep.get((label, number), self.seeds), len(wanted.seeds))
+            for label in wanted.variants
+            for number in range(len(wanted.design.points))
+        }
+        least = min(cells.values())
+        further: dict[tuple[str, int], list[int]] = {}
+        for (label, number), seeds in cells.items():
+            if seeds > least:
+                further.setdefault((label, seeds), []).append(number)
+        return [replace(wanted, seeds=wanted.seeds[:least])] + [
+            replace(
+                wanted,
+                variants={label: wanted.variants[label]},
+                design=replace(wanted.design, points=[wanted.design.points[number] for number in numbers]),
+                seeds=wanted.seeds[least:seeds],
+                named=tuple(name for name in wanted.named if name == label),
+            )
+            for (label, seeds), numbers in further.items()
+        ]
+
+    def study(self, paper: Paper, experiment: Experiment, seeds: int) -> Study | None:
+        """Return the study of all cells of an experiment in this setting, or None if the experiment has none."""
         aqms = experiment.aqms
         if self.later:
             if paper.hero not in aqms or not experiment.rivals:
@@ -115,7 +146,6 @@ class Setting:
         base = Scenario.load(experiment.scenario)._base
         base = base.with_(spread(experiment.settings, base))
         vary = {**experiment.vary, **experiment.quick} if self.quick else experiment.vary
-        seeds = self.more.get(experiment.name, self.seeds)
         seeds = min(seeds, experiment.most_seeds or seeds)
         series = experiment.series
         changed = spread(changed, base)
@@ -147,11 +177,11 @@ def spread(settings: Settings, base: Scenario) -> Settings:
     return found
 
 
-def settings(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[Setting]:
+def settings(paper: Paper, effort: Effort, more: More | None = None) -> list[Setting]:
     """List the settings in which to run a paper: its own, later disciplines, and unless quick variants and calibration.
 
     Verdicts of variants are compared with those of `CONTROL`, whose runs its own setting has as well. With ``only``, or
-    on another engine, the paper's own setting is the only one; ``more`` has its larger numbers of seeds, by experiment.
+    on another engine, the paper's own setting is the only one; ``more`` is for it alone.
     """
     items, claims = effort.items(paper), effort.claims(paper)
     read = frozenset(name for item in items for name in item.needs)
@@ -199,8 +229,8 @@ def _moved(base: Scenario, part: float) -> dict[str, Any]:
     return found
 
 
-def studies(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None) -> list[tuple[Setting, str, Study]]:
-    """List the studies of a paper, each with its setting and the name of its experiment.
+def studies(paper: Paper, effort: Effort, more: More | None = None) -> list[tuple[Setting, str, Study]]:
+    """List the studies of a paper, each with its setting and the name of its experiment; see `Setting.studies`.
 
     ``more`` is as for `settings`. Raises `ScenarioError` if a scenario is not valid, and `ValueError` if a requested
     figure does not exist or the varied values cannot be parsed.
@@ -208,9 +238,8 @@ def studies(paper: Paper, effort: Effort, more: Mapping[str, int] | None = None)
     found = []
     for setting in settings(paper, effort, more):
         for experiment in paper.experiments:
-            wanted = setting.study(paper, experiment) if experiment.name in setting.needs else None
-            if wanted:
-                found.append((setting, experiment.name, wanted))
+            if experiment.name in setting.needs:
+                found += [(setting, experiment.name, one) for one in setting.studies(paper, experiment)]
     return found
 
 
@@ -220,8 +249,8 @@ class Findings:
 
     ``evidence`` has the runs by the name of the setting. On another engine, `SIMULATED` has the simulated runs that are
     in the store. ``wanted`` and ``done`` count a run shared by several experiments once. ``simulated`` counts the runs
-    that were not in the store; there, a shared run counts in each experiment. ``damage`` is the number of unreadable
-    runs by the file of the store that held them.
+    that were not in the store; there, a shared run counts in each experiment. ``more`` is as for `settings`. ``damage``
+    is the number of unreadable runs by the file of the store that held them.
     """
 
     paper: Paper
@@ -232,6 +261,7 @@ class Findings:
     simulated: int
     failures: Sequence[Failure]
     interrupted: bool
+    more: More = field(default_factory=dict)
     damage: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -265,14 +295,14 @@ def run(
     jobs: int | None = None,
     cluster: str | None = None,
     progress: OnProgress | None = None,
-    more: Mapping[str, int] | None = None,
+    more: More | None = None,
 ) -> Findings:
     """Run the missing runs of a paper.
 
-    ``more`` has larger numbers of seeds for the paper's own setting, by experiment. ``store``, ``jobs``, ``cluster``
-    and ``progress`` are as for `aqmlab.sweep`. After Ctrl-C the findings have the runs that were finished. Raises
-    `ScenarioError` if a scenario is not valid, `ValueError` if a requested figure does not exist or the varied values
-    cannot be parsed, and `ClusterError` if the cluster cannot do the runs.
+    ``more`` is as for `settings`. ``store``, ``jobs``, ``cluster`` and ``progress`` are as for `aqmlab.sweep`. After
+    Ctrl-C the findings have the runs that were finished. Raises `ScenarioError` if a scenario is not valid,
+    `ValueError` if a requested figure does not exist or the varied values cannot be parsed, and `ClusterError` if the
+    cluster cannot do the runs.
     """
     last: Progress | None = None
 
@@ -286,8 +316,10 @@ def run(
     sweeps = run_all([study for _, _, study in asked], store, jobs, cluster, progress=noted)
     kept = Store(store)
     found: dict[str, dict[str, Runs]] = {setting.name: {} for setting in settings(paper, effort)}
-    for (setting, name, wanted), sweep in zip(asked, sweeps, strict=True):
-        found[setting.name][name] = Runs(wanted, sweep, kept, paper.hero)
+    made = zip(asked, sweeps, strict=True)
+    for (setting, name), each in itertools.groupby(made, lambda one: (one[0][0].name, one[0][1])):
+        ((_, _, wanted), sweep), *further = each
+        found[setting][name] = Runs(wanted, sweep, kept, paper.hero, name, [one for _, one in further])
     quick = {setting.name: setting.quick for setting in settings(paper, effort)}
     if paper.simulated:
         found[SIMULATED] = _simulated(paper.simulated, effort, kept)
@@ -303,6 +335,7 @@ def run(
         simulated=sum(sweep.simulated for sweep in sweeps),
         failures=failures,
         interrupted=any(sweep.interrupted for sweep in sweeps),
+        more=more or {},
         damage={file: runs for sweep in sweeps for file, runs in sweep.damage.items()},
     )
 
@@ -322,11 +355,11 @@ def _simulated(paper: Paper, effort: Effort, store: Store) -> dict[str, Runs]:
     found = {}
     for experiment in paper.experiments:
         for seeds in _STORED_SEEDS if experiment.name in setting.needs else ():
-            wanted = replace(setting, seeds=seeds, more={}).study(paper, experiment)
+            wanted = setting.study(paper, experiment, seeds)
             assert wanted  # of the paper's own setting each experiment has a study
             sweep = stored(wanted, store)
             if sweep.done == sweep.wanted:
-                found[experiment.name] = Runs(wanted, sweep, store, paper.hero)
+                found[experiment.name] = Runs(wanted, sweep, store, paper.hero, experiment.name)
             if sweep.done in (0, sweep.wanted):
                 break
     return found

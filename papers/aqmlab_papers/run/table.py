@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ class Table:
     def __init__(self, frame: polars.DataFrame) -> None:
         self.frame = frame
         self._rows: dict[tuple[tuple[str, Any], ...], tuple[int, ...]] = {}
+        self._balanced: dict[Sequence[int], Sequence[int]] = {}
         self._columns: dict[str, list[Any]] = {}
         self._numbers: dict[str, list[float | None]] = {}
 
@@ -30,6 +32,15 @@ class Table:
             same = [polars.col(name) == value for name, value in wanted.items()]
             self._rows[key] = tuple(self.frame.select(polars.all_horizontal(same).arg_true()).to_series())
         return self._rows[key]
+
+    def balanced(self, rows: Sequence[int]) -> Sequence[int]:
+        """Select those of some rows whose seeds are there at all of their points: others would have another mean."""
+        if rows not in self._balanced:
+            seeds = self.column("seed")
+            counts = Counter(seeds[row] for row in rows)
+            every = max(counts.values(), default=0)
+            self._balanced[rows] = tuple(row for row in rows if counts[seeds[row]] == every)
+        return self._balanced[rows]
 
     def column(self, name: str) -> list[Any]:
         """Return a column."""

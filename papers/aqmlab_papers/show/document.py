@@ -17,7 +17,7 @@ from aqmlab_papers.describe.paper import Experiment, Item, Paper, Table
 from aqmlab_papers.judge.calibration import Calibrated
 from aqmlab_papers.judge.findings import Assessment, Drawn, Ruling, measurable
 from aqmlab_papers.run.evidence import Evidence
-from aqmlab_papers.run.runs import Runs
+from aqmlab_papers.run.runs import Cell, Runs
 from aqmlab_papers.run.sweep import Findings
 from aqmlab_papers.show.texts import files, heading
 
@@ -54,7 +54,7 @@ def document(
         "engine_name": str(effort.engine),
         "command": command,
         "seconds": seconds,
-        "seeds": sorted({seed for runs in main.values() for seed in runs.study.seeds}),
+        "seeds": sorted({seed for runs in main.values() for seed in runs.seeds}),
         "quick": effort.quick,
         "only": sorted(effort.only),
         "effort": effort.document(),
@@ -103,7 +103,11 @@ def document(
         "measured": _measured(assessment),
         "choices": [asdict(choice) for choice in paper.choices],
         "calibration": _calibration(assessment.calibrated),
-        "experiments": [_experiment(paper, one, main[one.name]) for one in paper.experiments if one.name in main],
+        "experiments": [
+            _experiment(paper, one, main[one.name], findings.more.get(one.name, {}))
+            for one in paper.experiments
+            if one.name in main
+        ],
         "errors": dict(errors),
         "failures": [str(failure) for failure in findings.failures],
         "elsewhere": paper.later,
@@ -222,23 +226,24 @@ def _extent(evidence: Evidence | None) -> Document:
     """Return the seeds of a setting, and whether it has few points."""
     if evidence is None:
         return {"seeds": [], "quick": False}
-    return {"seeds": sorted({seed for one in evidence.values() for seed in one.study.seeds}), "quick": evidence.quick}
+    return {"seeds": sorted({seed for one in evidence.values() for seed in one.seeds}), "quick": evidence.quick}
 
 
 def _rivals(evidence: Evidence | None) -> list[str]:
     return list(dict.fromkeys(label for runs in (evidence or {}).values() for label in runs.others))
 
 
-def _experiment(paper: Paper, experiment: Experiment, runs: Runs) -> Document:
+def _experiment(paper: Paper, experiment: Experiment, runs: Runs, more: Mapping[Cell, int]) -> Document:
     study = runs.study
     label, first = next(iter(study.variants.items()))
     return {
         "name": experiment.name,
         "title": experiment.title,
         "scenario": library.scenario_name(paper, experiment.scenario),
-        "seeds": list(study.seeds),
-        "wanted": runs.sweep.wanted,
-        "done": runs.sweep.done,
+        "seeds": runs.seeds,
+        "more": [{"aqm": aqm, "point": point, "seeds": seeds} for (aqm, point), seeds in more.items()],
+        "wanted": runs.wanted,
+        "done": runs.done,
         "varies": _varies(study),
         "first": label,
         "toml": toml(first.resolved),

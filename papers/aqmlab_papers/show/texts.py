@@ -56,7 +56,7 @@ def heading(item: Item) -> str:
 
 def seeds(needs: Sequence[str], evidence: Evidence) -> str:
     """Describe the seeds of some experiments, ``seeds 1 to 5``; empty if there are none."""
-    every = sorted({seed for name in needs for seed in evidence[name].study.seeds})
+    every = sorted({seed for name in needs for seed in evidence[name].seeds})
     return f"seed{'s' if len(every) > 1 else ''} {span(tuple(every))}" if every else ""
 
 

@@ -53,7 +53,7 @@ def _slope(runs: Runs, label: str) -> PerSeed:
 def _over_bound(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
     """Return response time over its bound, for the loss that holds the queue at its target: LRED's."""
     needed = exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="")
-    bound = PerSeed.of({seed: response_bound(label, loss or 0.0, count) for seed, loss in needed.values.items()}, "s")
+    bound = needed.each(lambda loss: response_bound(label, loss, count), "s")
     return _time(runs or exp1, label, {COUNT: count}) / bound
 
 

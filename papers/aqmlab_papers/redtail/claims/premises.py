@@ -71,8 +71,7 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
         )
 
     def losses(name: str) -> PerSeed:
-        runs = mixed.distribution("loss_runs", FIXED, name)
-        return PerSeed.of({seed: sum(one) for seed, one in zip(drops(name).values, runs, strict=True)}, "events")
+        return PerSeed.of([sum(one) for one in mixed.distribution("loss_runs", FIXED, name)], "events")
 
     checks = [
         Effect(f"{text} flows of 16 ms over those of 240 ms, Adaptive RED").better(*pair, "higher", tolerance)
