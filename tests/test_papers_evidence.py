@@ -3,8 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars
 import pytest
 from conftest import TINY
@@ -22,7 +24,7 @@ from aqmlab.runs.runner import run_all
 from aqmlab.runs.store import Store
 from aqmlab.runs.study import study
 from aqmlab.runs.table import RunTable
-from aqmlab_papers import PHASES, Evidence, Runs, Tolerance
+from aqmlab_papers import PHASES, Evidence, PerSeed, Runs, Tolerance
 from aqmlab_papers.run import sketch
 from aqmlab_papers.run.estimate import _together
 from aqmlab_papers.run.sweep import spread
@@ -160,6 +162,46 @@ def test_series_are_kept_and_are_those_of_a_run(tiny: Scenario, tmp_path: Path) 
         assert_frame_equal(runs.series("lred", {"aqm.q0": 20}, seed), alone)
     with pytest.raises(LookupError, match="2 runs of lred at None: give one point in at"):
         runs.series("lred")
+
+
+def test_further_seeds_of_some_points_count_only_where_all_that_is_read_has_them(
+    tiny: Scenario, tmp_path: Path
+) -> None:
+    asked = study(tiny, {"aqm.q0": [10, 20]}, ["lred", "pi"], 2, series=True)
+    deep = study(tiny, {"aqm.q0": [20]}, ["lred"], 4, series=True)
+    deep = replace(deep, seeds=deep.seeds[2:])
+    sweep, more = run_all([asked, deep], tmp_path)
+    runs = Runs(asked, sweep, Store(tmp_path), "lred", "exp", [more])
+    at = {"aqm.q0": 20}
+    first, every = asked.seeds, [*asked.seeds, *deep.seeds]
+    assert (runs.seeds, runs.wanted, runs.done, runs.whole) == (every, 10, 10, True)
+    assert list(runs.per_seed("queue_mean", "lred", at).values) == every
+    assert list(runs.per_seed(polars.col("queue_mean"), "lred", at).values) == every
+    assert list(runs.from_series("lred", lambda frame: frame["queue.mean"].mean(), at).values) == every
+    alone = run_all([study(tiny, at, ["lred"], 4)], tmp_path)[0].frame["queue_mean"].to_list()
+    assert list(runs.per_seed("queue_mean", "lred", at, unit="packets").values.values()) == alone
+    # The mean of both points is only that of the seeds which both have.
+    assert list(runs.per_seed("queue_mean", "lred").values) == first
+    assert list(runs.per_seed(polars.col("queue_mean"), "lred").values) == first
+    curve = runs.curve("a", "queue_mean", "lred", "aqm.q0")
+    half = [stats.t.ppf(0.975, 3) * np.std(alone, ddof=1) / 2, np.mean(alone)]
+    assert [curve.high[1] - curve.y[1], curve.y[1]] == pytest.approx(half)
+    assert runs.frame["seed"].unique().to_list() == first
+    ((check),) = runs.compare(
+        "queue_mean", "lred", ["pi"], better="lower", tolerance=Tolerance(1, "packets", ""), at=at
+    )
+    assert check.reads == {("exp", label, frozenset(at.items())) for label in ("lred", "pi")}
+    assert set(runs.cells("lred", at)) == {("lred", 1)}
+    assert set(runs.cells()) == {(label, point) for label in ("lred", "pi") for point in (0, 1)}
+
+
+def test_what_a_number_was_computed_from_is_known_only_if_that_of_each_part_is() -> None:
+    one, other = (replace(PerSeed.of([1.0, 2.0]), reads=frozenset({(name, "a", frozenset())})) for name in "xy")
+    both = {*one.reads, *other.reads}
+    assert (one - other).reads == one.excess(other).reads == PerSeed.average([one, other]).reads == both
+    assert (2 * one).reads == one.each(math.sqrt).reads == one.to("").reads == one.reads
+    assert (one / PerSeed.of([1.0, 2.0])).reads is None
+    assert PerSeed.least([one, PerSeed.of([1.0, 2.0])]).reads is None
 
 
 def test_over_time_is_the_series_at_the_middle_of_its_bins(tiny: Scenario, tmp_path: Path) -> None:

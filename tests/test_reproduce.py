@@ -194,6 +194,26 @@ def test_an_interrupted_reproduction_goes_on(
     assert "1 claim of the paper: 1 reproduced" in again.stdout
 
 
+def test_only_those_runs_are_repeated_from_which_an_open_part_was_computed(
+    bloat: Path, quick_cli: Cli, tmp_path: Path, simulated: list[Task]
+) -> None:
+    open_one = "[replace(one, half=half) for one, half in zip(checks, (1e6, 0), strict=True)]"
+    change(bloat, "return Judgement(checks,", f"return Judgement({open_one},")
+    change(bloat, "from aqmlab_papers.run.sketch", "from dataclasses import replace\nfrom aqmlab_papers.run.sketch")
+    change(bloat, "50,100..200 packets", "100,200 packets")
+    command = ("reproduce", bloat, "--seeds", "2", "--most-seeds", "4", "--out", "out", "--json")
+    found = json.loads(quick_cli(*command).stdout)
+    assert [(one["name"], one["seeds"], one["wanted"]) for one in found["experiments"]] == [
+        ("buffers", [1, 2, 3, 4], 2 * 2 * 2 + 2 * 2)
+    ]
+    assert found["experiments"][0]["more"] == [
+        {"aqm": label, "point": 0, "seeds": 4} for label in ("CoDel", "drop tail")
+    ]
+    simulated.clear()
+    assert json.loads(quick_cli(*command).stdout)["claims"] == found["claims"]
+    assert not simulated
+
+
 def test_ctrl_c_at_a_later_look_keeps_the_verdicts_of_the_look_before(
     bloat: Path, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

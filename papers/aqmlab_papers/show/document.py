@@ -241,7 +241,7 @@ def _experiment(paper: Paper, experiment: Experiment, runs: Runs, more: Mapping[
         "title": experiment.title,
         "scenario": library.scenario_name(paper, experiment.scenario),
         "seeds": runs.seeds,
-        "more": [{"aqm": aqm, "point": point, "seeds": seeds} for (aqm, point), seeds in more.items()],
+        "more": [{"aqm": aqm, "point": point, "seeds": seeds} for (aqm, point), seeds in sorted(more.items())],
         "wanted": runs.wanted,
         "done": runs.done,
         "varies": _varies(study),
