@@ -102,8 +102,8 @@ def gred_i_half_the_delay(simulation: Runs, line: Runs, *, tolerance: Tolerance)
             for low, one in by_min_th.items()
         ],
         "Tail drop keeps the buffer full; GRED-I's queue stays where its line drops as much as TCP needs, about a "
-        "fifth of the way from min_th to max_th. The verdict depends on min_th, which is lost in our copy, so that three are "
-        "tried. The figure is of 200 sources and 10 % of UDP; beside are other loads, with a min_th of 30.",
+        "fifth of the way from min_th to max_th. The verdict depends on min_th, which is lost in our copy, so that "
+        "three are tried. The figure is of 200 sources and 10 % of UDP; beside are other loads, with a min_th of 30.",
         [
             Effect(f"{name}: delay saved").near(_saved(simulation, m.HERO, m.TD, m.GREEDY[name]), 50, tolerance)
             for name in ("Exp6", "Exp8")
@@ -161,8 +161,8 @@ def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         compared(m.SIX),
         "GRED-I draws each drop anew, so that a loss is followed by another no more often than any packet is lost. At "
-        "a full buffer the next arrival is lost too unless a packet has left before. Beside: more than one in a row; the "
-        "model's load is lost in our copy, so that four are tried.",
+        "a full buffer the next arrival is lost too unless a packet has left before. Beside: more than one in a row. "
+        "The model's load is lost in our copy: four are tried.",
         compared(m.TWO) + m.in_a_row(corners, m.HERO, [m.TD], "higher", tolerance, n=m.TWO, owner="udp"),
     )
 
@@ -219,7 +219,7 @@ def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tol
         # With ns-2's spacing no two drops of a line come in a row; later disciplines have no runs without it.
         + (m.in_a_row(corners, hero, others, "not higher", m.MORE_OFTEN) if corners else []),
         "GRED-I's signal is never late, so that its queue is the steadiest and its drops the most evenly spread; but "
-        "RED sends less in vain. Beside is the delay, which the paper compares with tail drop's alone: it depends on the "
-        "thresholds.",
+        "RED sends less in vain. Beside is the delay, which the paper compares with tail drop's alone: it depends on "
+        "the thresholds.",
         m.versus(simulation, whole, m.DELAY, hero, others, "not higher", DELAY),
     )

@@ -36,23 +36,27 @@ def red_breaks_synchronisation(simulation: Runs, equal: Runs, *, tolerance: Tole
     "Section II-C",
     "equal",
 )
-@tolerance(DEVIATION)
-def equal_round_trips(simulation: Runs, equal: Runs, *, tolerance: Tolerance) -> Judgement:
+@tolerance(m.HALF)
+def equal_round_trips(simulation: Runs, equal: Runs) -> Judgement:
     """Round trips that differ too little synchronise flows in simulation."""
-    pairs = {
-        label: [
-            runs.per_seed(**m.HIT, label=label, at=at) for runs, at in ((equal, None), (simulation, m.GREEDY["Exp7"]))
-        ]
-        for label in equal.labels
-    }
-    checks = [
-        Effect(f"{m.HIT['name']}, {label}: 165 to 175 ms over 120 to 220 ms").better(near, apart, "higher", tolerance)
-        for label, (near, apart) in pairs.items()
-    ]
+    near, apart = (
+        {label: runs.per_seed(**m.HIT, label=label, at=at) for label in equal.labels}
+        for runs, at in ((equal, None), (simulation, m.GREEDY["Exp7"]))
+    )
+    place = "165 to 175 ms"
     return Judgement(
-        checks,
-        "Where the queue swings far already, flows with equal round trips answer at the same time. With them the "
-        f"queue's standard deviations are {m.mean_of(equal, m.SWING, equal.labels)}.",
+        [
+            Effect(f"{m.HIT['name']}, {label}: {place}").of(share, least=m.HALF.value) for label, share in near.items()
+        ],
+        "Though round trips hardly differ, most flows lose at different times: a loss event of 0.3 s hits "
+        f"{m.extremes(near.values())} % of them. Where the queue swings far, as with GRED, these are more than with the "
+        "round trips of the paper, but not most; how many more is beside.",
+        [
+            Effect(f"{m.HIT['name']}, {label}: {place} over 120 to 220 ms").better(
+                near[label], apart[label], "higher", DEVIATION
+            )
+            for label in equal.labels
+        ],
     )
 
 
