@@ -145,7 +145,7 @@ def drops_explain(simulation: Runs, corners: Runs, queue: Runs, *, tolerance: To
             for label in m.GREDS
         ],
         "Multiple drops are those in a row, of which Fig. 9 has the distribution; with ns-2's spacing there are none, "
-        "and the queue oscillates as far. What moves it is how many packets are dropped in a round trip, in a row or "
+        "and the queue oscillates no less. What moves it is how many packets are dropped in a round trip, in a row or "
         f"not: beside, the correlation of drops with the queue's change is {m.extremes(answers.values())}.",
         [
             Effect(f"correlation of drops and the queue's change, {label}").of(answer, most=-0.71)

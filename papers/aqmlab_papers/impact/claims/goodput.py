@@ -120,9 +120,9 @@ def tail_drop_for_many(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
     """With 32 and more TCP sources tail drop gives more goodput than RED."""
     return Judgement(
         m.versus(tcp, MANY, m.tcp_goodput(tcp), m.TD, [m.RED], "higher", tolerance),
-        "With both the link is always busy, so that goodput is what it does not send in vain: repetitions of data that "
-        f"had arrived. In Exp1 it is busy for {m.mean_of(tcp, m.BUSY, (m.TD, m.RED), MANY['Exp1'])} of the time, and "
-        f"sends {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), MANY['Exp1'])} in vain.",
+        "With both the link is always busy, so that goodput is what it does not send in vain, such as repetitions of "
+        f"data that had arrived. In Exp1 it is busy for {m.mean_of(tcp, m.BUSY, (m.TD, m.RED), MANY['Exp1'])} of the "
+        f"time, and sends {m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), MANY['Exp1'])} in vain.",
     )
 
 
@@ -138,7 +138,7 @@ def red_for_few(tcp: Runs, *, tolerance: Tolerance) -> Judgement:
         m.versus(tcp, FEW, m.tcp_goodput(tcp), m.RED, [m.TD], "higher", tolerance),
         "RED's shorter queue runs empty more often when few flows halve their windows: the link is busy for "
         f"{m.mean_of(tcp, m.BUSY, (m.TD, m.RED), FEW['Exp5'])} of the time. Of what it sends, "
-        f"{m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), FEW['Exp5'])} are repetitions in vain.",
+        f"{m.mean_of(tcp, m.in_vain(), (m.TD, m.RED), FEW['Exp5'])} are in vain.",
     )
 
 

@@ -88,10 +88,10 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
             for flows in split.points("traffic.udp.count")
             for check in both(split, f"UDP flows: {flows:g}", {"traffic.udp.count": flows})
         ],
-        "The faster a flow is, the more of its packets fall into a time of drops, with both; the paper does not state "
-        f"how many flows it has. With tail drop UDP loses {chance}, so that eight in a row also come by chance, the "
-        f"sooner the longer one looks: here {minutes(split):.0f} minutes at each number of flows and "
-        f"{minutes(mixed):.0f} beside, in the paper 100 or more.",
+        "The fewer, and so the faster, its flows are, the longer are the runs; the paper does not state how many it "
+        f"has. With tail drop UDP loses {chance}, so that eight in a row also come by chance. They do the sooner the "
+        f"longer one looks, here for {minutes(split):.0f} minutes at each number of flows, in the paper for 100 or "
+        "more.",
         both(mixed, "Exp6, UDP flows: 10", m.MIXED["Exp6"]),
     )
 
@@ -142,9 +142,9 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         compared(m.SIX),
         "Packets that arrive one after the other meet the same full buffer, or the same average above RED's edge, and "
-        "are lost together; a flow's next packet comes later. GRED has no edge: its drops are spaced from each other "
-        "among all packets, not among those of a flow. Beside: more than one in a row, and the model of Figs. 9 and "
-        "11, which draws each drop by itself.",
+        "are lost together; a flow's next packet comes later. GRED has no edge, and its drops are spaced from each "
+        "other among all packets, but not among those of a flow. Beside: more than one in a row, and the model of "
+        "Figs. 9 and 11, which draws each drop by itself.",
         compared(m.TWO)
         + [
             in_model(
@@ -195,7 +195,7 @@ def averaging_lengthens(corners: Runs, mixed: Runs, simulation: Runs, *, toleran
         m.in_a_row(corners, m.RED, others, "higher", tolerance) + always,
         "When its average is above max_th, RED drops all that comes until the average has fallen; without an average, "
         "only until one packet has left. But where TCP sends in bursts, as the testbed's web sources do, a full buffer "
-        "loses more than 5 in a row as often. Beside: more than one in a row.",
+        "loses more than 5 in a row no less often. Beside: more than one in a row.",
         m.in_a_row(corners, m.RED, others, "higher", tolerance, n=m.TWO),
     )
 
@@ -224,9 +224,9 @@ def two_influences(corners: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for influence, pairs in influences.items()
         ],
-        "Above its edge RED drops all until the average has fallen. Each influence is averaged over both settings of "
-        "the other; beside they are apart: with a slope the average adds little. The spacing of drops, which the paper "
-        "does not mention, matters too (see the table of runs).",
+        "Above its edge RED drops all until the average has fallen; with a slope the average adds little. Each "
+        "influence is averaged over both settings of the other, which are beside. The spacing of drops, which the "
+        "paper does not mention, matters too (see the table of runs).",
         [
             check
             for pairs in influences.values()

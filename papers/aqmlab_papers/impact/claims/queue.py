@@ -45,12 +45,10 @@ def equal_round_trips(simulation: Runs, equal: Runs) -> Judgement:
     )
     place = "165 to 175 ms"
     return Judgement(
-        [
-            Effect(f"{m.HIT['name']}, {label}: {place}").of(share, least=m.HALF.value) for label, share in near.items()
-        ],
+        [Effect(f"{m.HIT['name']}, {label}: {place}").of(share, least=m.HALF.value) for label, share in near.items()],
         "Though round trips hardly differ, most flows lose at different times: a loss event of 0.3 s hits "
-        f"{m.extremes(near.values())} % of them. Where the queue swings far, as with GRED, these are more than with the "
-        "round trips of the paper, but not most; how many more is beside.",
+        f"{m.extremes(near.values())} % of them. Where the queue swings far, as with GRED, these are more than with "
+        "the round trips of the paper, but not most; how many more is beside.",
         [
             Effect(f"{m.HIT['name']}, {label}: {place} over 120 to 220 ms").better(
                 near[label], apart[label], "higher", DEVIATION
