@@ -33,8 +33,9 @@ def easier(*, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts,
-        "Instructions beyond those of tail drop: without an average there is nothing to update, nor to age after idle "
-        "time. The state is the same, as ours are one discipline.",
+        "Without an average GRED-I has nothing to update at each packet, nor to age after idle time. Counted are the "
+        "instructions beyond those of tail drop; the state, beside, is the same, as RED, GRED and GRED-I are one "
+        "discipline here.",
         beside,
     )
 

@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
-from aqmlab_papers.describe.thresholds import DELAY, DEVIATION, GOODPUT, LOSS
+from aqmlab_papers.describe.check import RELATIVE
+from aqmlab_papers.describe.thresholds import DELAY, DEVIATION, GOODPUT
 from aqmlab_papers.impact import measures as m
 from aqmlab_papers.impact.theory import LOADS, in_model
 
@@ -16,8 +17,8 @@ def gred_i_best_goodput(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     others = simulation.others_than(hero)
     return Judgement(
         m.versus(simulation, m.GREEDY, quantity, hero, others, "higher", tolerance),
-        "The link is always busy, so that TCP gets what UDP leaves of it, less what is sent in vain. Beside: whether "
-        "GRED-I is as good as any.",
+        "The link is always busy, so that TCP gets what UDP leaves of it, less what is sent in vain: "
+        f"{m.mean_of(simulation, m.in_vain(), simulation.labels)}. Beside: whether GRED-I is as good as any.",
         m.versus(simulation, m.GREEDY, quantity, hero, others, "not lower", tolerance),
     )
 
@@ -28,33 +29,34 @@ def gred_i_over_gred(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I gives more TCP goodput than GRED."""
     return Judgement(
         m.versus(simulation, m.GREEDY, m.tcp_goodput(simulation), m.HERO, m.GREDS, "higher", tolerance),
-        "A queue that swings costs goodput only where it runs empty. Beside: whether GRED-I is as good.",
+        "GRED's queue swings farther than GRED-I's, but that costs goodput only where it runs empty. Beside: whether "
+        "GRED-I is as good.",
         m.versus(simulation, m.GREEDY, m.tcp_goodput(simulation), m.HERO, m.GREDS, "not lower", tolerance),
     )
 
 
 @claim("decreases the dropping probability of the UDP flows compared to GRED", "Section V, Fig. 10", "fig10 metrics")
-@tolerance(LOSS)
+@tolerance(m.SIGNIFICANT)
 def gred_i_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses less with GRED-I than with GRED."""
     return Judgement(
         m.versus(simulation, m.GREEDY, m.UDP_LOSS, m.HERO, m.GREDS, "lower", tolerance),
-        "A shorter queue makes round trips shorter, so that TCP must lose more; a queue that swings makes it lose "
-        "more, too. UDP loses with it. Mean delays are "
-        f"{m.mean_of(simulation, m.DELAY, (m.HERO, *m.GREDS))}, standard deviations "
+        "UDP loses like TCP, which must lose more if the queue, and so the round trip, is shorter, and also if the "
+        "queue swings, as GRED's does. Mean delays are "
+        f"{m.mean_of(simulation, m.DELAY, (m.HERO, *m.GREDS))}; standard deviations are "
         f"{m.mean_of(simulation, m.SWING, (m.HERO, *m.GREDS))}.",
     )
 
 
 @claim("only Tail Drop offers better results for the UDP drop probability", "Section V, Fig. 10; VI", "fig10 metrics")
-@tolerance(LOSS)
+@tolerance(m.SIGNIFICANT)
 def tail_drop_spares_udp(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     """UDP loses less with tail drop than with GRED-I, and with none other."""
     return Judgement(
         m.versus(simulation, m.GREEDY, m.UDP_LOSS, m.TD, [m.HERO], "lower", tolerance)
         + m.versus(simulation, m.GREEDY, m.UDP_LOSS, m.HERO, [m.RED, *m.GREDS], "not higher", tolerance),
-        "The longest queue makes the longest round trips and so the least loss, and a full buffer drops packets of "
-        "bursts rather than those that come one at a time.",
+        "Tail drop's queue is the longest, which makes for the longest round trips and so for the least loss. A full "
+        "buffer also drops packets of bursts rather than those that come one at a time.",
     )
 
 
@@ -73,7 +75,11 @@ def gred_i_steady(simulation: Runs, corners: Runs | None = None, *, tolerance: T
     if corners is not None:
         for one, other in ((hero, m.SLOPE_ALONE), (m.AVERAGE_GONE, m.RED)):
             checks += m.versus(corners, {"the average alone": None}, m.SWING, one, [other], "lower", tolerance)
-    return Judgement(checks, "GRED-I judges every arrival by the queue that it finds: its signal is never late.")
+    return Judgement(
+        checks,
+        "GRED-I judges every arrival by the queue that it finds. An average is late (see average-lags), and a control "
+        "whose signal is late overshoots.",
+    )
 
 
 @claim(
@@ -95,9 +101,9 @@ def gred_i_half_the_delay(simulation: Runs, line: Runs, *, tolerance: Tolerance)
             Effect(f"Exp7: delay saved, min_th = {low:g}").near(_part_saved(one, td), 50, tolerance)
             for low, one in by_min_th.items()
         ],
-        "Tail drop keeps the buffer full. GRED-I's queue stays where its line drops as much as TCP needs, about a "
-        "fifth of the way from min_th to max_th, and min_th is lost in our copy: the verdict depends on it. The figure "
-        "is of 200 sources and 10 % of UDP; the other loads are beside, with a min_th of 30.",
+        "Tail drop keeps the buffer full; GRED-I's queue stays where its line drops as much as TCP needs, about a "
+        "fifth of the way from min_th to max_th. The verdict depends on min_th, which is lost in our copy, so that "
+        "three are tried. The figure is of 200 sources and 10 % of UDP; beside are other loads, with a min_th of 30.",
         [
             Effect(f"{name}: delay saved").near(_saved(simulation, m.HERO, m.TD, m.GREEDY[name]), 50, tolerance)
             for name in ("Exp6", "Exp8")
@@ -119,7 +125,7 @@ def _part_saved(one: PerSeed, other: PerSeed) -> PerSeed:
     "Section V, footnote",
     "buffer",
 )
-@tolerance(m.SIGNIFICANT)
+@tolerance(50, RELATIVE, '"very sensitive" is read as half as much again, from the smallest buffer to each other')
 def sensitive_to_the_buffer(buffer: Runs, *, tolerance: Tolerance) -> Judgement:
     """The share of delay that is saved is very sensitive to the buffer."""
     saved = {size: _saved(buffer, m.of_buffer(m.HERO, size), m.of_buffer(m.TD, size)) for size in m.BUFFERS}
@@ -154,9 +160,9 @@ def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         compared(m.SIX),
-        "GRED-I draws each drop anew, so that a loss is followed by another as seldom as any packet is lost. At a full "
-        "buffer the next arrival is lost too unless a packet has left before, which in a burst is often so. The "
-        "model's load is lost in our copy. Beside: more than one in a row.",
+        "GRED-I draws each drop anew, so that a loss is followed by another no more often than any packet is lost. At "
+        "a full buffer the next arrival is lost too unless a packet has left before. Beside: more than one in a row. "
+        "The model's load is lost in our copy: four are tried.",
         compared(m.TWO) + m.in_a_row(corners, m.HERO, [m.TD], "higher", tolerance, n=m.TWO, owner="udp"),
     )
 
@@ -164,14 +170,14 @@ def gred_i_runs(corners: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim(
     "we can see a dramatic improvement compared to the results of GRED", "Section V, Fig. 11 right", "fig9 fig11 runs"
 )
-@tolerance(m.TWICE)
+@tolerance(0.5, "orders of magnitude", 'half an order, a factor of three: less is not "dramatic" on such an axis')
 def gred_i_fewer_than_gred(corners: Runs, *, tolerance: Tolerance) -> Judgement:
     """GRED-I makes far fewer consecutive losses than GRED."""
 
     return Judgement(
         m.in_a_row(corners, m.HERO, m.GREDS, "lower", tolerance),
-        "GRED's average swings, and where it is high GRED drops many packets in a row; how many more depends on its "
-        "line. Beside: more than one in a row, which comes by chance with both, and the model, whose load is lost in "
+        "GRED's average swings, and while it is high more packets are dropped in a row. But neither has an edge, so "
+        "that with both long runs come by chance. Beside: more than one in a row, and the model, whose load is lost in "
         "our copy.",
         m.in_a_row(corners, m.HERO, m.GREDS, "lower", tolerance, n=m.TWO)
         + [
@@ -189,8 +195,8 @@ def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     jain: m.Quantity = {"metric": "classes.tcp.jain", "unit": "", "name": "Jain's index"}
     return Judgement(
         m.versus(simulation, m.GREEDY, m.tcp_goodput(simulation), m.HERO, [m.TD], "not higher", tolerance),
-        "The link is full with both. The paper did not measure how evenly it is shared: Jain's index of the TCP flows "
-        f"is {m.mean_of(simulation, jain, (m.HERO, m.TD))}.",
+        "The link is full with both, so that there is little to gain. What the paper did not measure is how evenly the "
+        f"link is shared: Jain's index of the TCP flows is {m.mean_of(simulation, jain, (m.HERO, m.TD))}.",
     )
 
 
@@ -200,7 +206,7 @@ def small_gain(simulation: Runs, *, tolerance: Tolerance) -> Judgement:
     "fig10 fig11 metrics",
     comparative=True,
 )
-@tolerance(replace(DEVIATION, reason=f"{DEVIATION.reason}; of goodput 0.3 %, of loss 1 %, of runs a tenth"))
+@tolerance(replace(DEVIATION, reason=f"{DEVIATION.reason}; of goodput 0.3 %, of UDP's loss 5 %, of runs a tenth"))
 def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """If not tail drop, GRED-I is the discipline with the best performance."""
     hero = simulation.hero
@@ -208,11 +214,12 @@ def recommended(simulation: Runs, corners: Runs | None = None, *, tolerance: Tol
     whole = {"": None}
     return Judgement(
         m.versus(simulation, whole, m.tcp_goodput(simulation), hero, others, "not lower", GOODPUT)
-        + m.versus(simulation, whole, m.UDP_LOSS, hero, others, "not higher", LOSS)
+        + m.versus(simulation, whole, m.UDP_LOSS, hero, others, "not higher", m.SIGNIFICANT)
         + m.versus(simulation, whole, m.SWING, hero, others, "not higher", tolerance)
         # With ns-2's spacing no two drops of a line come in a row; later disciplines have no runs without it.
         + (m.in_a_row(corners, hero, others, "not higher", m.MORE_OFTEN) if corners else []),
-        "GRED-I's signal is never late, so that its queue is the steadiest and its drops the most evenly spread. "
-        "Beside is the delay, which the paper compares with tail drop's alone: it depends on the thresholds.",
+        "GRED-I's signal is never late, so that its queue is the steadiest and its drops the most evenly spread; but "
+        "RED sends less in vain. Beside is the delay, which the paper compares with tail drop's alone: it depends on "
+        "the thresholds.",
         m.versus(simulation, whole, m.DELAY, hero, others, "not higher", DELAY),
     )
