@@ -199,7 +199,7 @@ def imported(_: Brief, name: str) -> None:
 
 def collected(_: Brief, name: str) -> None:
     """Find a test, of Python or of Rust: the suites run it."""
-    path, _, test = name.partition("::")
+    path, test = name.split("::")
     file = ROOT / path
     if file.suffix == ".rs":
         assert re.search(rf"#\[test\]\s+fn {test}\(\)", file.read_text(encoding="utf-8"))
