@@ -74,6 +74,30 @@ def test_the_ends_that_an_axis_sets_are_kept() -> None:
     assert categories.limits[0][0] == (-0.6, 1.6)
 
 
+@pytest.mark.parametrize(
+    ("y", "log", "range"),
+    [
+        ([0, 10], False, (-0.5, 10.5)),
+        ([0, 5], False, (-0.5, 10)),
+        ([5, 9], False, (0, 10)),
+        ([5, 11], False, (0, 10)),
+        ([1, 100], True, (100**-0.05, 100**1.05)),
+    ],
+)
+def test_a_mark_at_an_end_that_an_axis_sets_is_whole(y: list[float], log: bool, range: tuple[float, float]) -> None:
+    ends = Axis("", 1 if log else 0, 100 if log else 10, log=log)
+    assert upright(curve([1, 2], y, mark="circle"), y=ends) == pytest.approx(range)
+    assert upright(curve([1, 2], y), y=ends) == (ends.low, ends.high), "lines are not cut"
+
+
+def test_a_curve_above_is_drawn_last_and_stays_in_its_place_in_the_legend() -> None:
+    shapes = curve([1, 2], [1, 2], name="ours", above=True), curve([1, 2], [1, 2], name="theirs")
+    figure = Figure(title="", rows=[[Grid(panels=[panel(*shapes)])]], legend=True)
+    (axes,) = matplotlib.draw(figure, Canvas()).axes
+    assert [line.get_label() for line in axes.lines] == ["theirs", "ours"]
+    assert list(figure.entries) == ["ours", "theirs"]
+
+
 def test_panels_share_a_range_where_the_grid_says_so() -> None:
     panels = [panel(curve([0, 1], [0, 1])), panel(curve([5, 9], [0, 100]))]
     apart, together = (Grid(panels=panels, same_x=same, same_y=same).limits for same in (False, True))

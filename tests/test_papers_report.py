@@ -364,16 +364,17 @@ def test_matplotlib_draws_the_panels_as_they_are_described(assessment: Assessmen
     figure = matplotlib.draw(layout.sheet(drawn, colours, assessment.findings.evidence["paper"]), Canvas())
     first, second = figure.axes
     assert first.get_title(loc="left") == "(a) Mean queue"
-    assert (first.get_xlim(), first.get_ylim()) == ((10, 20), (0, 1))
+    assert first.get_xlim() == pytest.approx((9.8, 20.2)), "there are marks at 10 and 20"
+    assert first.get_ylim() == (0, 1)
     assert second.get_xlim() == (0, 2)
     mean, *_ = [curve for curve in drawn.curves if curve.panel == "a"]
-    line = first.lines[0]
+    line = next(one for one in first.lines if one.get_label() == mean.name)
     assert np.asarray(line.get_ydata()) == pytest.approx(np.asarray(mean.y))
     assert line.get_color() == colours["LRED"] == COLOURS[0]
-    assert first.lines[-1].get_linestyle() == "--"
+    assert [one.get_label() for one in first.lines if one.get_linestyle() == "--"] == ["bound & <b>"]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["LRED", "PI", "bound & <b>"]
     assert mean.high is not None
-    vertices = np.asarray(first.collections[0].get_paths()[0].vertices)
+    vertices = np.asarray(first.collections[-1].get_paths()[0].vertices)
     top = float(vertices[:, 1].max())
     assert top == pytest.approx(max(mean.high))
 
@@ -423,6 +424,18 @@ def test_marks_of_the_right_axis_stand_on_the_bars_of_their_name() -> None:
     assert all(mark.right and mark.hollow for mark in panel.curves)
     assert list(sheet.entries) == ["LRED", "PI", "Loss (%)"]
     assert "some points are outside the axes" in sheet.small_print, "90 % is above the right axis, which ends at 40"
+
+
+def test_the_paper_s_discipline_is_on_top_and_a_line_that_another_hides_is_wider() -> None:
+    figure = Figure(name="fig1", title="", panels=[Panel("", "", Axis("x"), Axis("y"))], curves=lambda _: [])
+    t = np.arange(100.0)
+    ys = {"RED": t, "LRED, q0 = 20": t, "GRED": t, "PI": t + (t > 50)}
+    drawn = Drawn(figure, polars.DataFrame(), [Curve("", name, t, y) for name, y in ys.items()])
+    (panel,) = layout.sheet(drawn, dict.fromkeys(ys, ""), Evidence({}, "LRED", quick=False)).panels
+    names = [one.name for one in panel.visible(0) if isinstance(one, model.Curve)]
+    assert names == ["RED", "GRED", "PI", "LRED, q0 = 20"]
+    red, ours, gred, other = panel.curves
+    assert red.width > gred.width > ours.width == other.width
 
 
 @pytest.mark.parametrize("letters", [["a", "a"], ["a", "loss"], ["loss", "a"]])

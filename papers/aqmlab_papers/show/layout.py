@@ -29,6 +29,9 @@ _THIN = 200
 MOST = 1000
 """The number of points to which a longer curve is thinned: more than any figure has pixels across."""
 
+_SAME, _WIDER = 0.9, 2
+"""The share of equal points from which one line hides another, and the most lines for which that one is widened."""
+
 _DASHES, _DOTS = (5.0, 2.5), (1.4, 1.8)
 """Strokes and gaps of a dashed or printed line at the left axis, and of one at the right axis."""
 
@@ -38,7 +41,7 @@ def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model
     figure = drawn.item
     assert isinstance(figure, Figure)
     look = dict(zip(colours, marks(len(colours)), strict=True))
-    panels = [_panel(panel, drawn, colours, look) for panel in figure.panels]
+    panels = [_panel(panel, drawn, colours, look, evidence.hero) for panel in figure.panels]
     across = max(1, min(figure.across, len(panels)))
     deep = -(-len(panels) // across)
     height = 3.4 if deep == across == 1 else 1.45 if across == 1 and deep > 2 else 2.35
@@ -54,7 +57,7 @@ def sheet(drawn: Drawn, colours: Mapping[str, str], evidence: Evidence) -> model
     )
 
 
-def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping[str, str]) -> model.Panel:
+def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping[str, str], hero: str) -> model.Panel:
     curves = [curve for curve in drawn.curves if curve.panel in panel.letters and len(curve.x)]
     categories = _categories(curves)
     bars = list(dict.fromkeys(curve.name for curve in curves if curve.style == "bars"))
@@ -64,17 +67,20 @@ def _panel(panel: Panel, drawn: Drawn, colours: Mapping[str, str], look: Mapping
         title=" ".join(part for part in (letter, panel.title) if part),
         x=model.Axis(panel.x.label, panel.x.low, panel.x.high, panel.x.log, categories),
         y=panel.y,
-        shapes=[
-            _shape(
-                curve,
-                categories,
-                bars,
-                colours[curve.name],
-                look[curve.name],
-                upright if curve.panel != panel.letter else "",
-            )
-            for curve in curves
-        ],
+        shapes=_told_apart(
+            [
+                _shape(
+                    curve,
+                    categories,
+                    bars,
+                    colours[curve.name],
+                    look[curve.name],
+                    upright if curve.panel != panel.letter else "",
+                    hero,
+                )
+                for curve in curves
+            ]
+        ),
         right=panel.right and panel.right[1],
     )
 
@@ -88,7 +94,31 @@ def _categories(curves: Sequence[Curve]) -> list[str]:
     return []
 
 
-def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str, right: str) -> Shape:
+def _told_apart(shapes: Sequence[Shape]) -> list[Shape]:
+    """Widen each line that others would hide, so that it is seen on both sides of them."""
+    drawn = sorted(shapes, key=lambda shape: isinstance(shape, model.Curve) and shape.above)
+
+    def wide(place: int, shape: Shape) -> Shape:
+        if not isinstance(shape, model.Curve):
+            return shape
+        over = sum(_hides(other, shape) for other in drawn[place + 1 :])
+        return replace(shape, width=shape.width * (1 + 2 * min(over, _WIDER)))
+
+    widened = {id(shape): wide(place, shape) for place, shape in enumerate(drawn)}
+    return [widened[id(shape)] for shape in shapes]
+
+
+def _hides(over: Shape, under: model.Curve) -> bool:
+    """Check whether nearly all points of two solid lines at one axis are the same."""
+    if not isinstance(over, model.Curve) or over.dash or not over.width or over.right != under.right:
+        return False
+    same = np.array_equal(over.x, under.x) and np.isclose(over.y, under.y, equal_nan=True)
+    return bool(np.mean(same) > _SAME)
+
+
+def _shape(
+    curve: Curve, categories: Sequence[str], bars: Sequence[str], colour: str, mark: str, right: str, hero: str
+) -> Shape:
     """Return a curve's shape; ``right`` is the label of the right axis if it belongs to that."""
     if categories:
         x = np.array([categories.index(x if isinstance(x, str) else f"{x:g}") for x in curve.x], float)
@@ -119,6 +149,7 @@ def _shape(curve: Curve, categories: Sequence[str], bars: Sequence[str], colour:
         band=line and len(x) > 1,
         interval=interval,
         right=bool(right),
+        above=curve.name.partition(", ")[0] == hero,
     )
     if on_bars:
         # The place of a mark tells whose it is; in the colour of its bar it would not be seen. The legend has its axis.

@@ -109,7 +109,7 @@ def _shape(shape: Shape) -> dict[str, Any]:
         found |= zip(("low", "high"), map(_numbers, shape.interval), strict=True)
     for field in fields(shape):
         value = getattr(shape, field.name)
-        if field.name != "interval" and (field.name in always or value is not field.default):
+        if field.name not in ("interval", "above") and (field.name in always or value is not field.default):
             found[field.name] = _plain(value)
     return found
 

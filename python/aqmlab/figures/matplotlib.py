@@ -67,8 +67,8 @@ _MARGIN, _BETWEEN, _BETWEEN_GRIDS, _SMALL_PRINT = 0.15, 0.16, 0.3, 0.17
 _LABEL, _NUMBERS, _CHARACTER = 0.24, 0.46, 0.072
 """Inches beside a panel: for the label of its axis, for numbers, and for each character of a category."""
 
-_TEXT, _TITLE = 0.068, 0.08
-"""Inches for each character of a text beside a bar, and of a title."""
+_TEXT, _TITLE, _DIGIT = 0.068, 0.08, 0.08
+"""Inches for each character of a text beside a bar, of a title, and of a number at an axis."""
 
 DENSE = 400.0
 """The ratio of the ends of a logarithmic axis below which 2 and 5 have ticks with numbers, beside the powers of ten."""
@@ -253,7 +253,7 @@ def _rooms(row: Sequence[Grid], width: float) -> list[_Room]:
         lefts.append(max(sides, default=0.0) if grid.same_y else max(sides[:: grid.across], default=0.0))
         others = [side for place, side in enumerate(sides) if not grid.at_left(place)]
         gaps.append(right + (_BETWEEN if grid.same_y else _BETWEEN / 2 + max(others, default=0.0)))
-        rights.append(right)
+        rights.append(max(right, *(_overhang(panel) for panel in grid.panels[grid.across - 1 :: grid.across]), 0.0))
     used = sum(left + (grid.across - 1) * gap for grid, left, gap in zip(row, lefts, gaps, strict=True)) + sum(rights)
     free = width - used - _MARGIN - (len(row) - 1) * _BETWEEN_GRIDS
     share = free / sum(grid.weight for grid in row)
@@ -296,6 +296,11 @@ def _side(panel: Panel, grid: Grid) -> float:
 def _right(panel: Panel) -> float:
     """Return the room for the right axis of a panel, in inches."""
     return 0.0 if panel.right is None else _NUMBERS + _LABEL * bool(panel.right.label)
+
+
+def _overhang(panel: Panel) -> float:
+    """Return how far the number at an end that the x axis sets stands out of the margin, in inches."""
+    return 0.0 if panel.x.high is None else _DIGIT * len(f"{panel.x.high:g}") / 2 + 0.02 - _MARGIN
 
 
 def _wrapped(axis: Axis, width: float) -> list[list[str]]:

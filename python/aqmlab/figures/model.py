@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -86,7 +87,7 @@ class Curve:
     ``y`` is NaN where there is no value. ``interval`` has the lower and the upper end at each point, drawn as a band
     or as a bar at each point. ``width`` is in typographic points; 0 leaves out the line. ``dash`` has the lengths of
     strokes and gaps in units of the width; ``opacity`` is the line's. ``mark`` is one of `MARKS` or empty, ``size`` its
-    size in points. A curve is read off the right axis if ``right``.
+    size in points. A curve is read off the right axis if ``right``, and drawn on top of the others if ``above``.
     """
 
     x: Array
@@ -103,6 +104,7 @@ class Curve:
     interval: Interval | None = None
     band: bool = True
     right: bool = False
+    above: bool = False
 
     def thinned(self, most: int) -> Curve:
         """Return the curve with at most about ``most`` points; a line keeps its extremes and its gaps."""
@@ -188,7 +190,7 @@ Shape = Curve | Bars | Guide | Shade | Note | Arrow
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """Shapes in a pair of axes, drawn in their order; ``square`` gives both axes the same scale.
+    """Shapes in a pair of axes, drawn in their order but for curves ``above``; ``square`` gives both axes one scale.
 
     ``right`` is a second y axis, that of the curves that are ``right``, which lie above the other shapes. It has
     numbers, not categories, and each panel has its own.
@@ -209,11 +211,15 @@ class Panel:
             raise ValueError(f"right = {self.right}: must have numbers, not categories")
 
     def visible(self, low: float) -> list[Shape]:
-        """Return its shapes, intervals cut off where a logarithmic axis begins; the left axis begins at ``low``."""
+        """Return its shapes in the order of drawing; the left axis begins at ``low``.
+
+        Intervals are cut off where a logarithmic axis begins.
+        """
         floors = {False: low if self.y.log else None, True: None}
         if self.right and self.right.log:
             floors[True] = self.right_limits[0]
-        return [_cut(shape, floors[shape.right]) if isinstance(shape, Curve) else shape for shape in self.shapes]
+        ordered = sorted(self.shapes, key=lambda shape: isinstance(shape, Curve) and shape.above)
+        return [_cut(shape, floors[shape.right]) if isinstance(shape, Curve) else shape for shape in ordered]
 
     @property
     def right_limits(self) -> tuple[float, float]:
@@ -364,20 +370,26 @@ _NOISE = 1e-9
 _PADDING = {"x": 0.02, "y": 0.05, "right": 0.05}
 """The room between data and the edge of a panel, as a fraction of the range."""
 
+_MARK = 0.0125
+"""Half the size of a mark, as a fraction of the range of a small panel."""
+
 
 def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[float, float]:
     """Return the range that shows everything in ``panels``, along ``which``: ``x``, ``y`` or ``right``.
 
-    The ends that an axis sets are kept. The range has no negative part unless a value has, even if an interval does.
+    The ends that an axis sets are kept, unless a mark that stands there would be cut. The range has no negative part
+    unless a value has, even if an interval does.
     """
     categories = max(len(axis.categories) for axis in axes)
     if categories:
         return -0.6, categories - 0.4
     log = axes[0].log
-    values = ends = np.empty(0)
+    values = ends = marked = np.empty(0)
     for shape in (shape for panel in panels for shape in panel.shapes):
         more, around = _extent(shape, which)
         values, ends = np.concatenate([values, more]), np.concatenate([ends, more, around])
+        if isinstance(shape, Curve) and shape.mark in MARKS:
+            marked = np.concatenate([marked, more])
     ends = ends[np.isfinite(ends) & ((ends > 0) if log else True)]
     low, high = _padded(ends, log, _PADDING[which])
     if low < 0 and not (values < 0).any():
@@ -387,10 +399,21 @@ def limits(axes: Sequence[Axis], panels: Sequence[Panel], which: str) -> tuple[f
     )
     low, high = min(lows, default=low), max(highs, default=high)
     if high > low:
-        return low, high
+        return _uncut(low, high, marked, log, _PADDING[which])
     if highs and not lows:
         return (high / 10 if log else high - 1), high
     return low, low * 10 if log else low + 1
+
+
+def _uncut(low: float, high: float, marked: Array, log: bool, padding: float) -> tuple[float, float]:
+    """Move an end outwards by a fraction of the range if a mark within the range would be cut there."""
+    shown = marked[(marked >= low - _NOISE * (high - low)) & (marked <= high + _NOISE * (high - low))]
+    if not len(shown):
+        return low, high
+    start, end, first, last = (np.log if log else np.asarray)([low, high, shown.min(), shown.max()])
+    span = end - start
+    below, above = (padding * span if free < _MARK * span else 0.0 for free in (first - start, end - last))
+    return (low / math.exp(below), high * math.exp(above)) if log else (low - below, high + above)
 
 
 def _padded(ends: Array, log: bool, padding: float) -> tuple[float, float]:
