@@ -86,7 +86,7 @@ class Brief(Evidence):
             study = self.study(self.experiments[name])
             (sweep,) = run_all([study], self.store)
             assert sweep.failures == ()
-            self._runs[name] = Runs(study, sweep, Store(self.store), self.paper.hero)
+            self._runs[name] = Runs(study, sweep, Store(self.store), self.paper.hero, name)
         return self._runs[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -99,7 +99,7 @@ class Brief(Evidence):
         """Return the study of an experiment, which is brief unless its time series are read at fixed times."""
 
         def made(changed: Settings) -> Study:
-            found = setting.study(self.paper, replace(experiment, settings={**experiment.settings, **changed}))
+            found = setting.study(self.paper, replace(experiment, settings={**experiment.settings, **changed}), 1)
             assert found
             return found
 
