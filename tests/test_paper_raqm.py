@@ -59,7 +59,7 @@ def test_the_theorems_hold_in_part_and_the_proof_of_the_second_has_it_backwards(
     assert outcomes(theory.theorem_1) == [Outcome.HOLDS, Outcome.FAILS]
     assert outcomes(theory.theorem_2) == [Outcome.HOLDS] * 2 + [Outcome.FAILS] * 3
     assert outcomes(theory.theorem_2_proof) == [Outcome.FAILS]
-    assert "0.5: 0.062, 2.77: 0.250, 4: 0.121" in theory.theorem_2_proof.judge(NOTHING).why
+    assert "0.062 with 0.5, 0.250 with 2.77, 0.121 with 4" in theory.theorem_2_proof.judge(NOTHING).why
 
 
 def test_the_network_is_that_of_figure_3() -> None:
