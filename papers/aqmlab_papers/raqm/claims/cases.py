@@ -296,7 +296,7 @@ def rem_out_of_control(case2: Runs, *, tolerance: Tolerance) -> Judgement:
         [own],
         f"A queue that is anywhere in the buffer with equal probability has a deviation of {anywhere:.0f} packets: one "
         "with more is nearly out of control. REM is ns-2's, whose price counts every packet that arrives, late by a "
-        "round trip; table `rem-forms` has others. RAQM's and PI's deviations, beside, are little smaller.",
+        "round trip; table `rem-forms` has others. RAQM's deviation, beside, is little smaller.",
         others,
     )
 

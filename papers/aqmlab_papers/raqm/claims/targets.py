@@ -151,9 +151,9 @@ def goodput_does_not_fall(case3b: Runs) -> Judgement:
     low, high = span(case3b, case3b.hero)
     return Judgement(
         beyond_the_knee(case3b, case3b.hero, "not lower"),
-        f"The target hardly changes RAQM's queue, which is {low:.3g} to {high:.3g} packets over all targets and so far "
-        "from an overflow. What goodput RAQM would have with the queue at such a target this does not tell: claim "
-        "`saved-equal-queue` has the reading that gets there.",
+        f"The target hardly changes RAQM's queue, which has {low:.3g} to {high:.3g} packets on average over all "
+        "targets, so that its goodput hardly changes either. What it would be with a queue as long as such a target "
+        "this does not tell: claim `saved-equal-queue` has the reading that gets there.",
     )
 
 
