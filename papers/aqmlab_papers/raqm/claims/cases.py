@@ -75,7 +75,9 @@ def lower(
 
 def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the mean queue with the target in both halves of the last 100 s: a passing queue is not held."""
-    checks, beside, means, full = [], [], [], ""
+    checks: list[Check] = []
+    beside: list[Check] = []
+    means, full = [], ""
     for load, where in loads(runs):
         halves = [
             runs.from_series(runs.hero, measures.mean_of("queue.mean", start, start + 50), where, unit="packets")
@@ -242,28 +244,24 @@ CASE_1 = _of_case(
 def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
     """PI and REM respond slowly and overshoot, above all with 400 flows."""
     few, many = at(case1.points(FLOWS)[0]), at(case1.points(FLOWS)[-1])
-    checks, beside = [], []
-    for other in case1.others:
-        slow, long, high = (
-            [values(other, where) for where in (many, few)]
-            for values in (
-                partial(responds, case1),
-                partial(read, case1, part="first"),
-                partial(read, case1, part="height"),
+
+    def grows(effect: str, values: Callable[[str, At], PerSeed], size: Tolerance) -> list[Check]:
+        return [
+            Effect(f"{effect} of {other}, 400 flows over 40").better(
+                values(other, many), values(other, few), "higher", size
             )
-        )
-        checks += [
-            Effect(f"response time of {other}, 400 flows over 40").better(*slow, "higher", tolerance),
-            Effect(f"height of the overshoot of {other}, 400 flows over 40").better(*high, "higher", QUEUE),
+            for other in case1.others
         ]
-        effect = f"length of the first overshoot of {other}, 400 flows over 40"
-        beside.append(Effect(effect).better(*long, "higher", tolerance))
+
     return Judgement(
-        checks,
+        [
+            *grows("response time", partial(responds, case1), tolerance),
+            *grows("height of the overshoot", partial(read, case1, part="height"), QUEUE),
+        ],
         "In each period p of PI and REM climbs by a fixed step for each packet above the target, and more flows need "
         "more p. Until it is there, the queue is above the target, up to the full buffer; the length of the overshoot, "
         "which the buffer does not bound, stands beside.",
-        beside,
+        grows("length of the first overshoot", partial(read, case1, part="first"), tolerance),
     )
 
 
