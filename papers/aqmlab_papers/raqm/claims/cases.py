@@ -24,7 +24,9 @@ from aqmlab_papers.raqm.measures import (
 )
 
 FIFTH = Tolerance(measures.BAND, "packets", "a fifth of the target, as for the response time; the paper gives no band")
-SETTLED = Tolerance(BIN, "s", "times are known to the 5 s of a mean queue; a queue may be at rest from the start")
+SETTLED = Tolerance(
+    BIN, "s", "times are known to the 5 s of a mean queue; a queue may be at rest from the start", negligible=True
+)
 MUCH = Tolerance(50, "% of it", "'much': half")
 
 
@@ -58,19 +60,17 @@ def lower(
     hero: str = "",
     others: Sequence[str] = (),
     whole: float | None = None,
-) -> tuple[list[Check], list[Check]]:
-    """Check that a time is lower with RAQM than with others, at each number of flows; return parts, and ties apart."""
-    parts: list[Check] = []
-    ties: list[Check] = []
+) -> list[Check]:
+    """Check that a time is lower with RAQM than with others, at each number of flows; a tie is negligible."""
+    checks: list[Check] = []
     hero = hero or runs.hero
     for load, where in loads(runs):
         for other in others or runs.others_than(hero):
             one, two = values(hero, where), values(other, where)
-            check = Effect(f"{effect}, {load}, {hero} {'over' if tolerance.relative else 'minus'} {other}").better(
-                one, two, "lower", tolerance
-            )
-            (ties if tied(one, two, runs.duration if whole is None else whole) else parts).append(check)
-    return parts, ties
+            size = SETTLED if tied(one, two, runs.duration if whole is None else whole) else tolerance
+            name = f"{effect}, {load}, {hero} {'over' if size.relative else 'minus'} {other}"
+            checks.append(Effect(name).better(one, two, "lower", size))
+    return checks
 
 
 def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
@@ -101,25 +101,21 @@ def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def faster(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times to the target; a queue that never settles counts as the whole run."""
-    parts, ties = lower(runs, "response time", partial(responds, runs), tolerance)
     return Judgement(
-        parts,
+        lower(runs, "response time", partial(responds, runs), tolerance),
         "A queue that rests off the target never settles, and counts with the whole run; table `readings` has the "
-        "times. Two queues that never settle, or that both settle at once, have no order, and stand beside.",
-        ties,
+        "times. Two queues that never settle, or that both settle at once, are a tie, which counts neither way.",
     )
 
 
 def shorter(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the first overshoots; the time above the band in all is beside."""
-    parts, ties = lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance)
-    every, never = lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance)
     return Judgement(
-        parts,
+        lower(runs, "length of the first overshoot", partial(read, runs, part="first"), tolerance),
         "p_k starts far too low, so that the buffer overflows until p_k has grown. Meanwhile arrivals exceed the link "
         "by the part l / (1 - l), and ln p_k grows by 4 eps times that a second: fast where many flows lose much, "
-        "slowly where few lose little. Two overshoots of 5 s at most are a tie, and stand beside.",
-        [*ties, *every, *never],
+        "slowly where few lose little. Two overshoots of 5 s at most are a tie, which counts neither way.",
+        lower(runs, "all time above the band", partial(read, runs, part="total"), tolerance),
     )
 
 
@@ -137,12 +133,10 @@ def steadier(runs: Runs, *, tolerance: Tolerance) -> Judgement:
 
 def sooner(runs: Runs, *, tolerance: Tolerance) -> Judgement:
     """Compare the times after which the queue stays near its own last mean, wherever that is."""
-    parts, ties = lower(runs, "time to rest", partial(seconds, runs, measures.comes_to_rest), tolerance)
     return Judgement(
-        parts,
+        lower(runs, "time to rest", partial(seconds, runs, measures.comes_to_rest), tolerance),
         "ln p_k grows with the losses until p_k is 1: fast with many flows, wherever the queue then is. A queue that "
         "stays at the full buffer, as PI's with many flows, is at rest from the start.",
-        ties,
     )
 
 
@@ -344,7 +338,7 @@ CASE_4_STABILITY = claim(
 @tolerance(TIME)
 def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
     """With short flows and UDP RAQM responds faster than PI and REM."""
-    (parts, ties), *others = (
+    settled, away, high = (
         lower(case4, effect, partial(seconds, case4, reader), tolerance, whole=100.0)
         for effect, reader in (
             ("response time after 50 s", measures.settles(50.0, 150.0)),
@@ -353,9 +347,9 @@ def case4_response(case4: Runs, *, tolerance: Tolerance) -> Judgement:
         )
     )
     return Judgement(
-        parts,
+        settled,
         "The response time is that of the other cases, counted from 50 s on, and 100 s if the queue does not settle by "
         "150 s. RAQM's queue is far below the target, where it does not settle. Two that never settle, or that both "
-        "settle at once, have no order, and stand beside.",
-        [*ties, *(check for both in others for half in both for check in half)],
+        "settle at once, are a tie, which counts neither way.",
+        [*away, *high],
     )

@@ -82,19 +82,15 @@ def saved_hybrid(case4_readings: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(TIME)
 def saved_responds(evidence: Evidence, *, tolerance: Tolerance) -> Judgement:
     """In that reading RAQM responds faster than PI and REM, as the paper says."""
-    parts: list[Check] = []
-    beside: list[Check] = []
+    checks: list[Check] = []
     for case in CASES:
         runs = evidence[case] | evidence[f"{case}-readings"]
-        some, ties = lower(runs, f"response time, {case}", partial(responds, runs), tolerance, BOTH, ("PI", "REM"))
-        parts += some
-        beside += ties
+        checks += lower(runs, f"response time, {case}", partial(responds, runs), tolerance, BOTH, ("PI", "REM"))
     return Judgement(
-        parts,
+        checks,
         "The p of PI and REM climbs by steps in proportion to the queue's excess over the target, and this one's by "
-        "its logarithm, which is faster. Two queues that both settle at once, or never, have no order, and stand "
-        "beside.",
-        beside,
+        "its logarithm, which is faster. Two queues that both settle at once, or never, are a tie, which "
+        "counts neither way.",
     )
 
 
