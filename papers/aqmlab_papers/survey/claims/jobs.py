@@ -100,7 +100,7 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     return Judgement(
         _below("utilisation", schemes, readings, tolerance),
         f"{READING} In the second JoBS marks long before the buffer is full, and the link idles at times. In the "
-        "others it marks later, and so many flows keep the link busy.",
+        "others it marks later, and the many flows keep the link busy.",
     )
 
 
