@@ -11,12 +11,12 @@ import pytest
 from test_papers_evidence import runs_of as evidence_of
 
 from aqmlab import Scenario
-from aqmlab_papers import Check, Claim, Evidence, Outcome, Paper, Runs, Verdict
+from aqmlab_papers import Check, Claim, Evidence, Outcome, Paper, PerSeed, Runs, Verdict
 from aqmlab_papers.describe import library
 from aqmlab_papers.judge import findings
 from aqmlab_papers.judge.findings import Assessment, Ruling
 from aqmlab_papers.raqm import figures, measures
-from aqmlab_papers.raqm.claims import theory
+from aqmlab_papers.raqm.claims import cases, theory
 from aqmlab_papers.raqm.measures import FLOWS, TARGET
 from aqmlab_papers.run import sweep as running
 from aqmlab_papers.run.sweep import Effort
@@ -59,7 +59,7 @@ def test_the_theorems_hold_in_part_and_the_proof_of_the_second_has_it_backwards(
     assert outcomes(theory.theorem_1) == [Outcome.HOLDS, Outcome.FAILS]
     assert outcomes(theory.theorem_2) == [Outcome.HOLDS] * 2 + [Outcome.FAILS] * 3
     assert outcomes(theory.theorem_2_proof) == [Outcome.FAILS]
-    assert "0.5: 0.062, 2.77: 0.250, 4: 0.121" in theory.theorem_2_proof.judge(NOTHING).why
+    assert "0.062 with 0.5, 0.250 with 2.77, 0.121 with 4" in theory.theorem_2_proof.judge(NOTHING).why
 
 
 def test_the_network_is_that_of_figure_3() -> None:
@@ -124,6 +124,17 @@ def test_the_first_overshoot_ends_with_the_first_dip_and_the_time_above_does_not
     assert measures.settles(10.0, 70.0)(late) == 35.0
     assert measures.settles(10.0, 60.0)(late) == 50.0
     assert measures.mean_of("queue.mean", 5.0, 15.0)(frame) == 80.0
+
+
+def test_two_times_that_are_over_at_once_or_never_are_a_tie() -> None:
+    def tied(one: list[float], other: list[float]) -> bool:
+        return cases.tied(PerSeed.of(one), PerSeed.of(other), 200.0)
+
+    assert tied([200.0, 200.0, 200.0], [200.0, 200.0, 150.0])
+    assert tied([0.0, 5.0], [5.0, 0.0])
+    assert not tied([200.0, 200.0, 200.0], [200.0, 150.0, 150.0])
+    assert not tied([50.0, 50.0], [50.0, 50.0])
+    assert not tied([0.0, 0.0], [200.0, 200.0])
 
 
 def test_a_queue_is_at_rest_from_where_it_stays_near_its_last_mean_wherever_that_is() -> None:

@@ -25,6 +25,8 @@ PACKETS = LINK / 8 / 500
 """The same in packets/s."""
 FULL = LINK * 460 / 500
 """The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
+BUFFER = 100.0
+"""The buffer (packets)."""
 KNEE = 60.0
 """The target (packets) above which the paper reports that PI's and REM's goodput falls."""
 CASES = ("case1", "case2", "case3")

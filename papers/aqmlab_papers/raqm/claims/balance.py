@@ -26,8 +26,8 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
                 ("case 1, 40 flows", case1, at(few)),
             )
         ],
-        f"p_k rests (at {held(case1, few):.3g} in case 1) where the arrivals, lost ones included, have the link's "
-        "rate. The longer the target the lower p_k / q0 starts, and the later it is there.",
+        f"p_k rests, in case 1 at {held(case1, few):.3g}, where the arrivals, lost ones included, come at the link's "
+        "rate. The longer the target, the lower p_k / q0 starts, and the later it comes to rest.",
     )
 
 

@@ -24,7 +24,9 @@ def hops_target(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
         for at in cross_points(runs)
         for link in measures.LINKS
     ]
-    return Judgement(checks, "As at a single one: RAQM steers the rate of arrivals to C, not the queue.")
+    return Judgement(
+        checks, "As at a single bottleneck, RAQM steers the rate of arrivals to the link's rate, not the queue to q0."
+    )
 
 
 @ours(HOPS, "bottlenecks")
@@ -39,7 +41,9 @@ def hops_fair(bottlenecks: Runs, *, tolerance: Tolerance) -> Judgement:
         for other in bottlenecks.others
     ]
     return Judgement(
-        checks, "Early drops hit every packet alike, overflows hit flows that come in bursts; the rest is time-outs."
+        checks,
+        "Early drops hit every packet alike, overflows hit flows that come in bursts. With few flows more RAQM's "
+        "queues are long and overflow, with many they are short (claim `hops-target`).",
     )
 
 

@@ -72,7 +72,7 @@ def theorem_2() -> Judgement:
             for smaller, bigger in pairwise(GAINS)
         ],
         "Near r0 a period leaves |1 - alpha r0 / 2| of the distance, which falls up to alpha r0 = 2 and grows beyond. "
-        f"Periods by alpha r0: {', '.join(f'{m:g}: {count:.0f}' for m, count in periods.items())}.",
+        f"The periods needed are {', '.join(f'{count:.0f} with {m:g}' for m, count in periods.items())}.",
     )
 
 
@@ -83,12 +83,12 @@ def theorem_2_proof() -> Judgement:
     parts = np.linspace(0.01, 0.99, 99)
     change = np.array([np.abs(theorems.v_difference(x, parts * map.c(x))) for x in rates])
     falls, grows = np.diff(change, axis=1) < 0, np.diff(change, axis=1) > 0
-    half = ", ".join(f"{m:g}: {abs(float(theorems.v_difference(0.5, m))):.3f}" for m in (0.5, 2.77, 4))
+    half = ", ".join(f"{abs(float(theorems.v_difference(0.5, m))):.3f} with {m:g}" for m in (0.5, 2.77, 4))
     return Judgement(
         [Effect("share of rates at which it falls throughout").exact(float(np.mean(falls.all(axis=1))), least=1)],
-        "It grows up to alpha r0 = 2 ln(x) / (x - 1), where the next rate is r0, and falls from there to 0 at "
-        f"alpha^; at r0 / 2, by alpha r0, {half} of r0^2. A smaller fall of V would be slower: the proof "
-        "has it backwards. The other way round, which may have been meant, is beside.",
+        "The change grows up to alpha r0 = 2 ln(x) / (x - 1), where the next rate is r0, and falls from there to 0 at "
+        f"alpha^: at r0 / 2 it is {half} (in r0^2). A smaller fall of V is slower, so that the proof has it backwards. "
+        "That the change grows throughout, which may have been meant, is beside.",
         [Effect("share of rates at which it grows throughout").exact(float(np.mean(grows.all(axis=1))), least=1)],
     )
 

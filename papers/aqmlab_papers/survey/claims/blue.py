@@ -1,7 +1,5 @@
 """Claims on BLUE: sections 2.3 and 4.2."""
 
-import numpy as np
-
 from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe import thresholds
 from aqmlab_papers.survey import measures
@@ -17,11 +15,11 @@ from aqmlab_papers.survey.measures import HOSTS, IDLE, LOST, NO_LOSS, between
 def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
     """BLUE learns the correct rate of congestion notification: with it, neither TCP's loss nor an idle link shows."""
     points = fixed.points("aqm.p")
-    loss, used = (
-        [fixed.per_seed(metric, "fixed", {"aqm.p": p}).mean for p in points] for metric in (LOST, "utilisation")
+    lost, used = (
+        {p: fixed.per_seed(metric, "fixed", {"aqm.p": p}) for p in points} for metric in (LOST, "utilisation")
     )
-    least = float(np.interp(-NO_LOSS.value, np.negative(loss), points))
-    most = float(np.interp(IDLE.value - 100, np.negative(used), points))
+    low = max((p for p in points if lost[p].mean > NO_LOSS.value), default=points[0])
+    high = min((p for p in points if used[p].mean < 100 - IDLE.value), default=points[-1])
     learnt, loses, uses = (
         schemes.from_series("BLUE", between(10, 20, one), unit=unit)
         for one, unit in ((measures.P, ""), (measures.LOST_NOW, "%"), (measures.USED_NOW, "%"))
@@ -32,11 +30,12 @@ def blue_learns(schemes: Runs, fixed: Runs) -> Judgement:
             Effect("loss of TCP packets in the last 10 s").of(loses, most=NO_LOSS.value),
             Effect("utilisation in the last 10 s").of(uses, least=100 - IDLE.value),
         ],
-        f"p is {half[0]:.2f} from 10 to 15 s, {half[1]:.2f} from 15 to 20 s. Of the fixed ones TCP's loss shows below "
-        f"{least:.2f}, the idle link above {most:.2f}.",
+        f"BLUE's p is {half[0]:.2f} on average from 10 to 15 s and {half[1]:.2f} from 15 to 20 s. A p that is fixed at "
+        f"{low:g} is too low, as {lost[low]:.2g} % of TCP's packets are lost, and one of {high:g} is too high, as the "
+        f"link idles for {100 - used[high]:.2g} % of the time. BLUE's moves with the load, and neither shows.",
         beside=[
-            # The limits lie between fixed probabilities that are far apart: they are too inexact to decide.
-            Effect("p in the last 10 s").of(learnt, least=min(least, most), most=max(least, most)),
+            # The fixed probabilities are far apart: as limits they are too inexact to decide.
+            Effect("p in the last 10 s").of(learnt, least=min(low, high), most=max(low, high)),
             Effect("p in the last 5 s over that in the 5 s before").of(half[1] / half[0], least=0.9, most=1.1),
         ],
     )
@@ -55,9 +54,10 @@ def blue_steps(configuration: Runs, *, tolerance: Tolerance) -> Judgement:
     used = {label: configuration.per_seed("utilisation", label) for label in configuration.labels}
     return Judgement(
         checks,
-        "A probability that falls faster than it rises has to be learnt anew by overflows; one that falls as fast is "
-        f"seldom moved down, as the link seldom idles. Utilisation: {used['BLUE']:.1f}, "
-        f"{used['BLUE, d1 = d2 = 0.02']:.1f} and {used['BLUE, d1 and d2 exchanged']:.1f} %.",
+        "A probability that falls faster than it rises has to be learnt anew by overflows. One that falls as fast as "
+        "it rises costs little, since the link seldom idles and so seldom lowers it: the utilisation is "
+        f"{used['BLUE']:.1f} % as printed, {used['BLUE, d1 = d2 = 0.02']:.1f} % with equal steps and "
+        f"{used['BLUE, d1 and d2 exchanged']:.1f} % with exchanged ones.",
     )
 
 
@@ -91,8 +91,8 @@ def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Too few signals fill the buffer, and a full buffer keeps the link busy: the losses of many flows do not "
-        "empty it. TCP's packets are judged, which are marked, so that a loss is an overflow; UDP's are dropped by "
-        "each signal, an eager one as well.",
+        "Too few signals fill the buffer, and what overflows is lost. With many flows the buffer stays full and the "
+        "link busy; with the fewest nodes and no signals it runs empty at times. TCP's packets are judged because "
+        "they are marked, so that each loss is an overflow; UDP's are dropped by signals too.",
         beside=[Effect(f"loss of all packets, p = {eager:g}").of(at("loss_ratio", eager), most=NO_LOSS.value)],
     )

@@ -51,7 +51,8 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LOSS, name="loss of TCP packets")
     return Judgement(
         checks,
-        f"{READING} No flow is projected before two of its flights have told its round trip: slow start goes unseen.",
+        f"{READING} No flow is projected before two of its flights have told its round trip, so that JoBS does not see "
+        "slow start coming, and the buffer overflows.",
         beside=beside,
     )
 
@@ -64,8 +65,7 @@ def jobs_lowers(schemes: Runs, readings: Runs, *, tolerance: Tolerance) -> Judge
     return Judgement(
         _below(WAIT, schemes, readings, tolerance, ["DropTail"]),
         f"{READING} The mean wait is {waits} ms in their order, and {schemes.per_seed(WAIT, 'DropTail'):.1f} ms with "
-        "drop "
-        "tail: JoBS marks before the buffer is full. Beside: the other four.",
+        "drop tail: JoBS marks before the buffer is full. The other four schemes stand beside.",
         _below(WAIT, schemes, readings, tolerance, [one for one in schemes.others if one != "DropTail"]),
     )
 
@@ -99,8 +99,8 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     """JoBS's utilisation is relatively low."""
     return Judgement(
         _below("utilisation", schemes, readings, tolerance),
-        f"{READING} The link idles at times if JoBS marks before the buffer has filled; many flows keep it busy "
-        "otherwise, as the figure over the nodes has it.",
+        f"{READING} In the second JoBS marks long before the buffer is full, and the link idles at times. In the "
+        "others it marks later, and the many flows keep the link busy.",
     )
 
 
@@ -128,9 +128,9 @@ def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tole
     above = [fine.from_series(label, lambda frame: 100 * float(_projected(frame).mean())) for label in labels]
     return Judgement(
         checks,
-        "A buffer that marks nobody is drop tail's. A mark takes a round trip to be obeyed. The projection is no "
-        f"alarm, though: before marks it is above the buffer in {' and '.join(f'{one:.0f} %' for one in above)} of the "
-        f"steps of 2 ms ({' and '.join(labels)}), as the rate of UDP since the arrival before is nearly all noise.",
+        "Without its marks JoBS would be drop tail: they make TCP send less, and less of it is lost. The projection is "
+        f"a poor alarm, though. It is above the buffer in {' and '.join(f'{one:.0f} %' for one in above)} of the steps "
+        f"of 2 ms ({' and '.join(labels)}), as the rate of UDP between two arrivals is nearly all noise.",
         beside=[
             *parts("projections above the buffer without a loss in 0.1 s", averted),
             *parts("losses that a projection foresaw", foreseen),
@@ -175,6 +175,7 @@ def jobs_with_fewer_nodes(load: Runs) -> Judgement:
     lost = [load.per_seed(LOST, "DropTail", {HOSTS: count}) for count in nodes]
     return Judgement(
         checks,
-        "Seen in the runs first. Larger windows leave gaps between flights, by which JoBS measures round trips. But "
-        f"drop tail then loses {' and '.join(f'{one:.1f} %' for one in lost)} instead of 12 %.",
+        "This was seen in the runs first. Fewer flows have larger windows, whose flights leave the gaps by which JoBS "
+        f"measures round trips. But drop tail then loses {' and '.join(f'{one:.1f} %' for one in lost)} instead of 12 "
+        "%.",
     )

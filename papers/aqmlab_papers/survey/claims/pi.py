@@ -45,8 +45,8 @@ def pi_proportional(long: Runs, *, tolerance: Tolerance) -> Judgement:
             Effect("backlog in the last 50 s of 200, integral alone").near(rest, theory.TARGET, QUEUE),
             Effect("time to nine tenths of its p, PI over integral alone").better(with_p, without, "lower", tolerance),
         ],
-        f"{with_p:.0f} s and {without:.0f} s. What takes the time is the integral: the proportional part follows the "
-        f"queue, whose 30 kB above the target are worth {30 * theory.B:.4f} of probability.",
+        f"PI takes {with_p:.0f} s, its integral part alone {without:.0f} s. The proportional part saves little: the "
+        f"queue is at most 30 packets above the target, which are worth {30 * theory.B:.4f} of probability.",
     )
 
 
@@ -74,9 +74,9 @@ def pi_like_droptail(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
     beside = schemes.compare(m.LOST, "PI", aqms, better="higher", tolerance=LOSS, name="loss of TCP packets")
     return Judgement(
         checks,
-        f"Above its target by 30 packets at most, PI raises its probability by {30 * GAIN:.3f} a second at best. "
-        "Until it is where the load wants it the buffer overflows. UDP, for which drop tail's buffer mostly has room, "
-        "PI drops as often as it marks TCP.",
+        f"The queue is at most 30 packets above its target, which raise PI's probability by {30 * GAIN:.3f} a second. "
+        "Until it is as high as the load needs, the buffer overflows and TCP loses packets. UDP loses more than with "
+        "drop tail, whose buffer mostly has room for its packets: PI drops UDP as often as it marks TCP.",
         beside=beside,
     )
 
@@ -100,8 +100,9 @@ def pi_sensitive(gains: Runs, configuration: Runs, *, tolerance: Tolerance) -> J
     ]
     return Judgement(
         [m.range_of(losses, name, tolerance) for name, losses in of.items()],
-        "Gains and frequency set the time in which the probability is learnt, and the run is short of it: the faster "
-        "the fewer losses. A lower target adds to the error that is integrated.",
+        "The run ends before PI has learnt its probability, and the faster it learns the fewer packets are lost. "
+        "Greater gains and a higher frequency make it faster; so does a lower target, which adds to the error that is "
+        "integrated.",
     )
 
 
@@ -113,9 +114,9 @@ def pi_crude(gains: Runs, *, tolerance: Tolerance) -> Judgement:
     crude, fit = (gains.per_seed(m.LOST, "PI", {"aqm.a": nearest(gains, rule[0])}) for rule in rules)
     return Judgement(
         [Effect("loss of TCP packets, gains for 180 ms over those for 90 ms").better(crude, fit, "higher", tolerance)],
-        f"{crude:.1f} and {fit:.1f} %. The gains of the rule fall with about the cube of the round trip, and their "
-        "difference, by which a probability is learnt, with more: for twice the round trip it is "
-        f"{(a_fit - b_fit) / (a - b):.0f} times smaller.",
+        f"TCP loses {crude:.1f} % with the gains for 180 ms and {fit:.1f} % with those for 90 ms. The rule's gains "
+        "fall with about the cube of the round trip, and their difference, by which a probability is learnt, with "
+        f"more: for twice the round trip it is {(a_fit - b_fit) / (a - b):.0f} times smaller.",
     )
 
 
@@ -151,6 +152,6 @@ def gains_slow(long: Runs) -> Judgement:
     bound = float(pi.response_bound(needed.mean, theory.A, theory.B, theory.FREQUENCY, theory.TARGET, room))
     return Judgement(
         [Effect("time to nine tenths of its probability").of(found, least=20)],
-        f"It needs {needed:.2f}, by its own last 50 s of 200. With its buffer full all the time it would be there "
-        f"after p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
+        f"PI needs a probability of {needed:.2f}, by its own last 50 s of 200. Even if its buffer were full all the "
+        f"time it would be there only after p / ((a - b)(Q - q_ref) f) = {bound:.0f} s.",
     )

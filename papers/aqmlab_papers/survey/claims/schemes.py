@@ -27,7 +27,11 @@ def avoidance(schemes: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in schemes.labels
         if label != "DropTail"
     ]
-    return Judgement(checks, "The slower a probability is learnt, the more the buffer says in its place.")
+    return Judgement(
+        checks,
+        "RED acts by its average queue at once. PI first has to learn its probability, which takes longer than these "
+        "20 s: until then the buffer overflows, and overflows are most of PI's signals.",
+    )
 
 
 @claim(
@@ -46,7 +50,7 @@ def droptail_late(schemes: Runs) -> Judgement:
 @claim("achieve fairness among different traffic types", "Section 3, issue 4; abstract", "schemes")
 @tolerance(5, "%", "a twentieth of a flow's share")
 def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """AQM makes shares of the link fairer among types of traffic than drop tail."""
+    """AQM meets its aim of fairness: shares of the link are fairer among types of traffic than with drop tail."""
     rate = {
         name: polars.col(f"classes.{name}.throughput") / polars.col(f"classes.{name}.flows") for name in ("ftp", "udp")
     }
@@ -61,13 +65,12 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
             apart, label, ["DropTail"], better="lower", tolerance=tolerance, unit="%", name=name
         )
     ]
-    ratios = ", ".join(
-        f"{settled.per_seed(rate['ftp'] / rate['udp'], label):.2f} ({label})" for label in settled.labels
-    )
+    ratios = ", ".join(f"{settled.per_seed(ratio, label):.2f} with {label}" for label in settled.labels)
     return Judgement(
         checks,
         "Drop tail's buffer mostly has room for UDP's small packets. RED, BLUE and PI drop UDP as often as they mark "
-        f"TCP; REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate over a UDP source's: {ratios}.",
+        "TCP; REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate, in parts of a UDP source's, is "
+        f"{ratios}.",
     )
 
 
@@ -113,7 +116,11 @@ def differentiation(classes: Runs, *, tolerance: Tolerance) -> Judgement:
                     fourth / second, least=1 + tolerance.value / 100
                 )
             )
-    return Judgement(checks, "PI as published has one queue and one probability.")
+    return Judgement(
+        checks,
+        "PI as published has one queue and one probability for all classes. JoBS has a queue for each class, and "
+        "serves and drops by the classes' guarantees.",
+    )
 
 
 @claim("AQM parameter configuration has been a main design issue", "Section 4.2", "configuration")
@@ -124,7 +131,11 @@ def configuration_matters(configuration: Runs, *, tolerance: Tolerance) -> Judge
         range_of([configuration.per_seed(LOST, label) for label in labels if label not in FORMS[1:]], name, tolerance)
         for name, labels in CONFIGURATIONS.items()
     ]
-    return Judgement(checks, "Others as printed; REM's other forms are no parameters, and are left out.")
+    return Judgement(
+        checks,
+        "One parameter is changed at a time, and the others are as printed. REM's other forms are no values of a "
+        "parameter, and are left out.",
+    )
 
 
 @claim("reduce the program complexity", "Section 3, issue 6; abstract", "costs")
@@ -139,7 +150,9 @@ def simple(*, tolerance: Tolerance) -> Judgement:
         for label, name in NAMES.items()
     ]
     return Judgement(
-        checks, "JoBS projects every flow once in ten arrivals; at every arrival it would be ten times that."
+        checks,
+        "JoBS projects the arrivals of every flow, here once in ten arrivals; at every arrival it would cost ten times "
+        "as much. The others compute one probability.",
     )
 
 
@@ -152,7 +165,9 @@ def scalable(*, tolerance: Tolerance) -> Judgement:
         few, many = (complexity()[name].instructions[flows] for flows in (100, 1000))
         effect = f"instructions a packet, 1000 flows over 100, {label}"
         checks.append(Effect(effect).exact(many / few, most=1 + tolerance.value / 100))
-    return Judgement(checks, "Only JoBS keeps state by connection, and goes through all of it at each projection.")
+    return Judgement(
+        checks, "Only JoBS keeps state for each connection, and goes through all of it at each projection."
+    )
 
 
 NAMES = {"RED": "red", "BLUE": "blue", "REM": "rem", "PI": "pi", "JoBS": "jobs_ecn"}
