@@ -24,7 +24,7 @@ TIME = Tolerance(
 
 
 def seen(buffer: float) -> Tolerance:
-    """Return what can be told apart in a figure of a queue, whose axis reaches to the end of its buffer (packets)."""
+    """Return what a figure of a queue shows, whose axis reaches to the end of its buffer (packets)."""
     return Tolerance(
         buffer / 20, "packets", f"a twentieth of a buffer of {buffer:g} packets: no figure of it shows less"
     )

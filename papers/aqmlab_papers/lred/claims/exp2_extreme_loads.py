@@ -16,10 +16,10 @@ _ANYWHERE = 50.0
 
 _BANDS = (0.4, 0.2)
 """How near its target a queue of the light load is once it has settled, as parts of it: the paper does not say. It is
-often farther than 0.2, by which all other response times are told, so that this is beside."""
+often farther than 0.2, by which all other response times are measured, so that this is beside."""
 _WIDER = (
     "A settled queue of this load is often farther from its target than the 20 % by which other response times are "
-    "told, so that 40 % is judged here, and 20 % is beside."
+    "measured, so that 40 % is judged here, and 20 % is beside."
 )
 
 

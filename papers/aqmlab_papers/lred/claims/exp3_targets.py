@@ -51,7 +51,7 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
     """PI has a higher goodput than LRED, PI* and REM, at most targets."""
     parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
     beside = _settled(exp3_settled, "goodput", "goodput", "higher", tolerance)
-    empty = ", ".join(
+    empty = " and ".join(
         f"{exp3.per_seed('queue_empty', 'LRED', {TARGET: q0}):.2g} % of the time with q0 = {q0:g}"
         for q0 in (20.0, 100.0)
     )

@@ -252,8 +252,8 @@ def udp_overshoot(exp4: Runs) -> Judgement:
             *compared("overshoot in the 20 s after UDP comes", over),
             *compared("undershoot in the 20 s after it goes", under),
         ],
-        "A shoot is the highest or the lowest mean of 1 s. UDP comes and goes faster than any scheme can follow, so "
-        "that with much of it every queue reaches the ends of the buffer, 100 packets from the target on either "
-        "side: LRED's is only there for a shorter time.",
+        "Over- and undershoots are the highest and the lowest mean of 1 s. UDP comes and goes faster than any scheme "
+        "can follow, so that with much of it every queue reaches the ends of the buffer, 100 packets from the target "
+        "on either side: LRED's is only there for a shorter time.",
         compared("mean |queue - q0| in the 20 s after either step", off),
     )

@@ -102,13 +102,13 @@ def _trend(measure: str, better: Better, words: str) -> Claim:
         parts, low, published = (
             change(*ends) for ends in ((_AVQS[0], _AVQS[-1]), *zip(_FORMS[::2], _FORMS[1::2], strict=True))
         )
-        from_less = f"{sum(check.leans > 0 for check in low)} of {len(low)}"
+        from_c, from_less = (f"{sum(check.leans > 0 for check in found)} of {len(found)}" for found in (parts, low))
         return Judgement(
             parts,
-            "Where AVQ's virtual capacity starts, which the paper does not say, decides: here it is the link's rate "
-            f"C, while from ns-2's 0.8 C, beside, the trend is the claimed one at {from_less} rates. With alpha = "
-            "0.01 it moves with a time constant of 100 s, and 200 s are too short to forget the start: from C AVQ "
-            "uses more than gamma C, from 0.8 C less.",
+            f"The paper does not say where AVQ's virtual capacity starts: the trend is the claimed one at {from_c} "
+            f"rates if at the link's rate C, as here, and at {from_less} if at ns-2's 0.8 C, which is beside. With "
+            "alpha = 0.01 it moves with a time constant of 100 s, so that 200 s are too short to forget its start: "
+            "from C AVQ uses more than gamma C, from 0.8 C less.",
             low + published + [check for slow, fast in pairwise(_AVQS) for check in change(slow, fast)],
         )
 

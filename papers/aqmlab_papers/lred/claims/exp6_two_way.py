@@ -177,8 +177,8 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "With the buffer full REM's p climbs five times as fast as PI's. A response is told by the end of the first "
-        "time above q0 + 20 packets, as REM's queue, which rests below q0, may never settle about it.",
+        "With the buffer full REM's p climbs five times as fast as PI's. A response is measured by the end of the "
+        "first time above q0 + 20 packets, as REM's queue, which rests below q0, may never settle about it.",
         beside,
     )
 

@@ -89,7 +89,7 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=DEVIATION)
     return Judgement(
         parts,
-        "The trace is of sixty conferences of 10 s, which change the load by little: every scheme's mean queue is "
+        "Sixty conferences of 10 s come and go, so that the load drifts slowly, and every scheme's mean queue stays "
         "near its target. LRED's deviates least, which is beside.",
         beside,
     )
@@ -166,7 +166,7 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         parts,
         "If rates fall as p^-a, weights raise the loss of all for a < 1 and lower it for a > 1. Between the first "
-        f"and the third class a is {found}, near enough to 1.",
+        f"and the third class a is {found}, as time-outs make rates fall steeply where much is lost.",
         beside,
     )
 

@@ -63,7 +63,7 @@ def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
         longer(1.0, 10.0),
         f"With a period of 1 s the response times of the two loads differ by {load}. Shorter periods, beside, say "
         "little: one of 0.1 s measures so inaccurately that the queue is seldom near its target for the 5 s by which "
-        "a response is told.",
+        "a response is measured.",
         longer(0.1, 1.0),
     )
 
@@ -111,7 +111,7 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         _slower(weight, WEIGHT, 0.1, [max(weight.points(WEIGHT))], tolerance),
         "A weight w of the old estimate makes the new one lag by w / (1 - w) periods: by 9 s with 0.9, and by 0.1 s "
-        "with 0.1. Response times scatter by more than that.",
+        "with 0.1.",
     )
 
 
