@@ -204,7 +204,7 @@ def red_hard(red_settings: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim("BLUE can not well regulate the queue length to an expected value", "Section 2", "related")
 @tolerance(BAND)
 def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """BLUE does not hold the queue well at an expected value: as near to it as a queue that counts as settled."""
+    """BLUE does not hold the queue well at an expected value: within the band by which a queue counts as settled."""
     loads = related.points(COUNT)
     usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: count}) for count in loads)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import polars
 
@@ -59,7 +59,7 @@ def _best(measure: str) -> Claim:
     @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
         """Compare at every density; by the other reading of it beside."""
-        parts, *beside = (
+        parts, *others = (
             [
                 check
                 for rate in runs.points(UDP_RATE)
@@ -73,7 +73,7 @@ def _best(measure: str) -> Claim:
             ]
             for runs, factor, words in _readings(exp4, exp4_peak)
         )
-        return Judgement(parts, f"{CHANGES[measure]} {_PEAK}", *beside, need=0.8)
+        return Judgement(parts, f"{CHANGES[measure]} {_PEAK}", [*chain(*others)], need=0.8)
 
     return judge
 
@@ -114,12 +114,12 @@ def _densest(measure: str) -> Claim:
                     expected += lead
                 found.append(Effect(effect).better(read("LRED", last), expected, better, tolerance))
             readings.append(found)
-        parts, *beside = readings
+        parts, *others = readings
         return Judgement(
             parts,
             "UDP changes the load in proportion to its density, and so the time for which a slow integrator has the "
             f"buffer full or empty. {_GROWS[measure]} {_PEAK}",
-            *beside,
+            [*chain(*others)],
         )
 
     return judge
