@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from aqmlab_papers import Curve, Evidence, Figure, Judgement, Outcome, PerSeed, Verdict
 from aqmlab_papers.describe import library
-from aqmlab_papers.describe.thresholds import DEVIATION
+from aqmlab_papers.describe.check import Effect
+from aqmlab_papers.describe.thresholds import DEVIATION, SHORT_QUEUE
 from aqmlab_papers.describe.verdict import verdict
 from aqmlab_papers.judge.findings import rule
 from aqmlab_papers.lred.claims.background import nearest
@@ -145,10 +146,10 @@ def test_under_heavy_load_pi_needs_more_than_the_run_and_the_rule_s_gains_switch
 
 def test_where_a_slow_avq_starts_decides_how_much_of_the_link_it_uses(tmp_path: Path) -> None:
     evidence = shortened(["exp5-avq"], "60 s", tmp_path)
-    full, below, _ = CLAIMS["avq-trend-goodput"].judge(evidence).checks
-    assert full.outcome == Outcome.HOLDS
-    assert "from 0.8 C" in below.effect
-    assert below.outcome == Outcome.FAILS
+    found = CLAIMS["avq-trend-goodput"].judge(evidence)
+    assert [check.outcome for check in found.checks] == [Outcome.HOLDS]
+    assert "from 0.8 C" in found.beside[0].effect
+    assert found.beside[0].outcome == Outcome.FAILS
 
 
 def test_the_setting_that_serves_all_loads_best_is_compared_where_it_is_worst() -> None:
@@ -190,3 +191,14 @@ def test_much_less_is_at_most_half_and_less_than_that_is_not_negligible() -> Non
     found = much_lower("time", lambda label: PerSeed.of([times[label]] * 3, "s"), ["PI", "REM"])
     assert [check.outcome for check in found] == [Outcome.HOLDS, Outcome.FAILS]
     assert [check.effect for check in found] == ["time, LRED over PI", "time, LRED over REM"]
+
+
+def test_a_twentieth_of_a_short_queue_is_not_seen_but_two_packets_are() -> None:
+    found = [
+        Effect("").better(PerSeed.of([one] * 3, "packets"), PerSeed.of([other] * 3, "packets"), "lower", SHORT_QUEUE)
+        for one, other in ((9.0, 10.0), (7.0, 10.0), (93.0, 100.0), (97.0, 100.0))
+    ]
+    assert [check.most for check in found] == [-20, -20, -5, -5]
+    expected = [Outcome.NEGLIGIBLE, Outcome.HOLDS, Outcome.HOLDS, Outcome.NEGLIGIBLE]
+    assert [check.outcome for check in found] == expected
+    assert SHORT_QUEUE.around(20) == (18, 22)

@@ -8,9 +8,9 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, Self
 
 from aqmlab.results.student import quantile
 from aqmlab.results.summary import Summary
@@ -52,12 +52,14 @@ class Tolerance:
     * reason: the reason, such as the precision in print or the resolution of a figure.
     * negligible: whether a smaller difference is negligible. It is not where the size is the sentence's own: less than
       "half" is not half, and may count.
+    * floor: the least size, in the unit of the numbers, where a percentage of a small number says nothing.
     """
 
     value: float
     unit: str
     reason: str
     negligible: bool = False
+    floor: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.value < math.inf:
@@ -70,8 +72,14 @@ class Tolerance:
 
     def around(self, value: float) -> tuple[float, float]:
         """Return the lower and the upper end of the interval of the tolerance around a ``value``."""
-        half = abs(value) * self.value / 100 if self.relative else self.value
+        half = abs(value) * self.over(value).value / 100 if self.relative else self.value
         return value - half, value + half
+
+    def over(self, value: float) -> Self:
+        """Return the tolerance of a comparison with a ``value``: a relative one is no less than the floor."""
+        if not (self.floor and value):
+            return self
+        return replace(self, value=max(self.value, 100 * self.floor / abs(value)))
 
     def bounds(self, better: Better) -> tuple[float, float]:
         """Return the lower and the upper bound of a difference to which the tolerance applies."""
@@ -231,6 +239,8 @@ class Effect:
         """
         if not tolerance.value and better in ("lower", "higher"):
             raise ValueError(f"{self.name}: {better} by at least 0: state the smallest difference that counts")
+        if tolerance.relative:
+            tolerance = tolerance.over(other.mean)
         least, most = tolerance.bounds(better)
         counts = tolerance.value if better in ("lower", "higher") and tolerance.negligible else None
         if tolerance.relative:

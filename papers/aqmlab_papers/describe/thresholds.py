@@ -3,7 +3,12 @@
 The authors saw one run, as a curve or a mean. A reader of such a figure distinguishes two long queues, delays or
 deviations from about a twentieth of them on. Response times, which scatter more, take twice that. A loss ratio and a
 goodput are means of many packets: between seeds of one scenario they scatter by less than 1 % and 0.3 %.
+
+A twentieth of a short queue is less than a packet, which no figure shows. Two short queues, or their deviations, differ
+from two packets on; how near a queue is to a target that the authors read off a figure of it is judged by `seen`.
 """
+
+from dataclasses import replace
 
 from aqmlab_papers.describe.check import RELATIVE, Tolerance
 
@@ -11,7 +16,15 @@ GOODPUT = Tolerance(0.3, RELATIVE, "goodputs scatter by less between seeds", neg
 LOSS = Tolerance(1, RELATIVE, "loss ratios scatter by less between seeds", negligible=True)
 QUEUE = Tolerance(5, RELATIVE, "a twentieth is what a reader of a curve can tell apart", negligible=True)
 DEVIATION = QUEUE
+SHORT_QUEUE = replace(QUEUE, reason=f"{QUEUE.reason}, and no less than two packets, as queues are short here", floor=2)
 DELAY = QUEUE
 TIME = Tolerance(
     10, RELATIVE, "response times scatter; a tenth is what a reader of a curve can tell apart", negligible=True
 )
+
+
+def seen(buffer: float) -> Tolerance:
+    """Return what a figure of a queue shows, whose axis reaches to the end of its buffer (packets)."""
+    return Tolerance(
+        buffer / 20, "packets", f"a twentieth of a buffer of {buffer:g} packets: no figure of it shows less"
+    )

@@ -81,7 +81,7 @@ CHOICES = (
         "the first second from which the means of 1 s stay within 20 % of the target for 5 s",
     ).because(
         "The paper does not define a steady state. A queue that never settles counts with the whole run. Under "
-        "experiment 2's light load a settled queue, too, is often farther away: its claims have 40 % as well."
+        "experiment 2's light load a settled queue, too, is often farther away: its claims have 40 %, and 20 % beside."
     ),
     Choice("What the averages are of", "of runs of 200 s", "from 20 s to 200 s, of all traffic together").because(
         "The printed loss of 0.25 % is not one of slow starts, with which it would be 0.5 %. The sensitivity table has "

@@ -258,7 +258,7 @@ _EVERY = (
         {"LRED": "lred", "drop-tail": "droptail"},
         {m.BUFFER: [f"{size} packets" for size in (25, 50, 100, 200, 400, 800)]},
         {m.BUFFER: ["25 packets", "200 packets", "800 packets"]},
-        settings={m.COUNT: 100},
+        settings={m.COUNT: 100, "record.loss_event": "500 ms"},
     ),
     Run(
         "small-buffers",

@@ -11,8 +11,8 @@ import polars
 import aqmlab
 from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
-from aqmlab_papers.describe.thresholds import DELAY, DEVIATION, GOODPUT, LOSS, QUEUE
-from aqmlab_papers.lred.measures import BUFFER, COUNT, Q0
+from aqmlab_papers.describe.thresholds import DELAY, DEVIATION, GOODPUT, LOSS, SHORT_QUEUE
+from aqmlab_papers.lred.measures import BAND, BUFFER, COUNT, Q0
 from aqmlab_papers.lred.theory import C
 from aqmlab_papers.run.complexity import complexity as costs
 
@@ -62,7 +62,7 @@ BUFFERS = [
         1,
         DELAY,
         "A small drop-tail buffer has less delay than larger ones.",
-        "Greedy flows fill whatever buffer there is.",
+        "Without early drops the flows raise their windows until the buffer overflows, however large it is.",
     ),
     _buffer(
         "loss",
@@ -70,7 +70,8 @@ BUFFERS = [
         -1,
         LOSS,
         "A small drop-tail buffer has more loss than larger ones.",
-        "Longer waits make longer round trips, which need fewer losses.",
+        "TCP's rate falls with its round trip and with its losses: a longer queue makes longer round trips, so that "
+        "fewer losses hold the flows to the link's rate.",
     ),
     _buffer(
         "use",
@@ -78,32 +79,47 @@ BUFFERS = [
         1,
         GOODPUT,
         "With a small drop-tail buffer less of the link is used than with larger ones.",
-        "A link that is never idle has nothing to gain: from 100 packets on more buffer does not matter.",
+        "A small buffer runs empty when flows halve their windows. The neighbouring sizes, beside, show from where "
+        "on the link is never idle, so that more buffer gains nothing.",
     ),
 ]
 
 
 @claim(
-    'strong correlations among packet losses, resulting in the well-known "TCP synchronization" problem',
+    'Tail-Drop often causes strong correlations among packet losses, resulting in the well-known "TCP synchronization" '
+    "problem",
     "Section 1",
     "buffers",
 )
-@tolerance(0.1, "", "a correlation, of which LRED's is near 0: a percentage of it says nothing")
+@tolerance(0.5, "", "strong: half of a full correlation; synchronised: half of the flows")
 def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Drop-tail's losses are correlated, and often more than LRED's, which are drawn one by one."""
-    drop_tail, drawn = (
-        buffers.per_seed("loss_synchronisation", label, unit="fraction") for label in ("drop-tail", "LRED")
-    )
-    neighbours = (1 - 1 / (polars.col("loss_burst_mean") * (1 - polars.col("loss_ratio")))).alias(
-        "correlation of the losses of neighbouring arrivals"
+    """Drop-tail's losses are often strongly correlated, and hit most flows together."""
+    together = "loss_synchronisation"
+    neighbours = 1 - 1 / (polars.col("loss_burst_mean") * (1 - polars.col("loss_ratio")))
+    measures: dict[str, str | polars.Expr] = {
+        "correlation of the losses of neighbouring arrivals": neighbours,
+        "share of the flows that a loss event of half a second hits": together,
+    }
+
+    def found(label: str) -> list[Check]:
+        return [
+            Effect(f"{words}, {label}, {size:g} packets").of(
+                buffers.per_seed(metric, label, {BUFFER: size}, unit=""), least=tolerance.value
+            )
+            for words, metric in measures.items()
+            for size in buffers.points(BUFFER)
+        ]
+
+    correlated, hit, drawn = (
+        f"{buffers.per_seed(metric, label):.2g}"
+        for metric, label in ((neighbours, "drop-tail"), (together, "drop-tail"), (together, "LRED"))
     )
     return Judgement(
-        buffers.compare(
-            neighbours, "drop-tail", ["LRED"], better="higher", tolerance=tolerance, each=(BUFFER, "{:g} packets")
-        ),
-        f"A full buffer drops bursts. Few flows are hit together all the same: {drop_tail:.2g} of them in a loss event "
-        f"of 0.1 s, with LRED {drawn:.2g}, as a burst is of few of a hundred flows with five round trips. Whether most "
-        "flows lose in one round trip, longer than such an event, is not measured.",
+        found("drop-tail"),
+        f"A full buffer drops bursts, but short ones: on average the correlation is {correlated}. In half a second, "
+        f"about the longest round trip, {hit} of the hundred flows lose, and {drawn} with LRED, which draws each drop "
+        "by itself: five round trips and many flows keep them out of step.",
+        found("LRED"),
         need=0.5,
     )
 
@@ -112,18 +128,6 @@ def off(runs: Runs, label: str, count: float, expected: PerSeed | float = Q0) ->
     """Return a queue's deviation and the distance of its mean from an expected value together (packets)."""
     mean, spread = (runs.per_seed(metric, label, {COUNT: count}) for metric in ("queue_mean", "queue_mad"))
     return spread + abs(mean - expected)
-
-
-def _loose(runs: Runs, label: str, tolerance: Tolerance) -> list[Check]:
-    """Compare, load by load, how far a queue is from its mean over the loads, and LRED's from its target."""
-    loads = runs.points(COUNT)
-    usual = PerSeed.average(runs.per_seed("queue_mean", label, {COUNT: count}) for count in loads)
-    return [
-        Effect(
-            f"deviation and distance of the mean from the expected value, {count:g} flows, {label} over LRED"
-        ).better(off(runs, label, count, usual), off(runs, "LRED", count), "higher", tolerance)
-        for count in loads
-    ]
 
 
 def nearest(
@@ -188,24 +192,36 @@ def red_hard(red_settings: Runs, *, tolerance: Tolerance) -> Judgement:
     flat, steep = "RED, 50 to 150, max_p = 0.02", "RED, 90 to 110, max_p = 0.1"
     return Judgement(
         checks("deviation and distance of the mean from 100 packets", off, min, tolerance),
-        "RED's queue is the longer the higher the probability that a load needs: with thresholds of 50 and 150 and "
-        f"max_p = 0.02 it has {packets(flat, few)} packets with {few:g} flows, {packets(flat, many)} with {many:g}. "
-        f"With 90 and 110 and 0.1, a steeper line, many flows have {packets(steep, many)}, but the queue of few swings "
-        f"by {packets(steep, few, 'queue_mad')} around {packets(steep, few)}. Adaptive RED with 50 and 150 moves max_p "
-        "to what the load needs, and is the best of its settings at every load.",
+        "RED's queue grows with the probability that a load needs: with thresholds of 50 and 150 and max_p = 0.02 it "
+        f"has {packets(flat, few)} packets with {few:g} flows and {packets(flat, many)} with {many:g}. A steeper "
+        f"line, 90 to 110 and 0.1, holds {packets(steep, many)} packets with many flows, but with few the queue "
+        f"swings by {packets(steep, few, 'queue_mad')} around {packets(steep, few)}. Adaptive RED moves max_p to what "
+        "the load needs, so that one setting, 50 to 150, is the best of its kind at every load.",
         checks("goodput", metric("goodput"), max, GOODPUT) + checks("loss", metric("loss_ratio"), min, LOSS),
     )
 
 
 @claim("BLUE can not well regulate the queue length to an expected value", "Section 2", "related")
-@tolerance(DEVIATION)
+@tolerance(BAND)
 def blue_loose(related: Runs, *, tolerance: Tolerance) -> Judgement:
-    """BLUE does not hold the queue at an expected value."""
-    usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: n}) for n in related.points(COUNT))
+    """BLUE does not hold the queue well at an expected value: within the band by which a queue counts as settled."""
+    loads = related.points(COUNT)
+    usual = PerSeed.average(related.per_seed("queue_mean", "BLUE", {COUNT: count}) for count in loads)
+
+    def away(label: str, expected: PerSeed | float) -> list[Check]:
+        return [
+            Effect(f"deviation and distance of the mean from the expected value, {count:g} flows, {label}").of(
+                off(related, label, count, expected), least=tolerance.value
+            )
+            for count in loads
+        ]
+
     return Judgement(
-        _loose(related, "BLUE", tolerance),
-        f"BLUE has no target; what may be expected of it is its mean over the loads, {usual}. It reacts only to "
-        "overflows and to an idle link, and so its queue moves between the two.",
+        away("BLUE", usual),
+        f"BLUE has no target: what may be expected of it is its mean over the loads, {usual}. It reacts only to "
+        "overflows and to an idle link, so that its queue moves between the two. LRED's queue, which is off its "
+        "target by less, is beside.",
+        away("LRED", Q0),
     )
 
 
@@ -216,7 +232,7 @@ def _avq(runs: Runs, metric: str, better: Better, tolerance: Tolerance) -> tuple
 
 
 @claim("AVQ achieves lower average queue length", "Section 2", "related")
-@tolerance(QUEUE)
+@tolerance(SHORT_QUEUE)
 def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """AVQ has a shorter queue than RED and its variants."""
     parts, beside = _avq(related, "queue_mean", "lower", tolerance)
@@ -227,8 +243,9 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "The sentence cites AVQ's authors, who marked packets; here they are dropped. Mean queues with "
-        f"{', '.join(f'{load:g}' for load in loads)} flows: {means} packets.",
+        "AVQ holds the arrivals at 98 % of the link, whatever queue that takes, and so its queue shrinks with the "
+        f"load, whereas RED's grows. With {', '.join(f'{load:g}' for load in loads)} flows they are {means} packets. "
+        "The sentence cites AVQ's authors, who marked packets; here they are dropped.",
         beside,
     )
 
@@ -238,10 +255,17 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
 def avq_fuller(related: Runs, *, tolerance: Tolerance) -> Judgement:
     """AVQ uses the link better than RED and its variants."""
     parts, beside = _avq(related, "utilisation", "higher", tolerance)
+    few, *_, many = related.points(COUNT)
+    used = ", ".join(
+        f"{label} {related.per_seed('utilisation', label, {COUNT: few}):.3g} and "
+        f"{related.per_seed('utilisation', label, {COUNT: many}):.3g} %"
+        for label in ("AVQ", *_REDS)
+    )
     return Judgement(
         parts,
-        "The sentence cites AVQ's authors, who marked packets; here they are dropped. By design AVQ leaves 2 % of the "
-        "link unused, at every load; RED and its variants leave the less the more flows there are.",
+        "AVQ is made to leave 2 % of the link unused, at every load, while RED and its variants leave the less the "
+        f"more flows there are. With {few:g} and with {many:g} flows the link is used by {used}. The sentence cites "
+        "AVQ's authors, who marked packets; here they are dropped.",
         beside,
     )
 
@@ -262,8 +286,8 @@ def model_good(exp1: Runs, p0_light: Runs, p0_heavy: Runs, *, tolerance: Toleran
             found.append(Effect(f"loss {name} over the measured, {words}").better(model, measured, "equal", tolerance))
     return Judgement(
         parts,
-        "From 100 flows on, windows are a few packets and flows wait for time-outs, which (6) ignores; from 500 flows "
-        "on its result is no probability.",
+        "(6) ignores that flows wait for time-outs, as they do from 100 flows on, where windows are a few packets. "
+        "From 500 flows on its result is above 1, and so no probability.",
         beside,
     )
 
@@ -310,10 +334,11 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
         for name, other in rivals.items()
         for flows, count in hero.instructions.items()
     ]
-    queue = ", ".join(f"{count:.0f} with {flows} flows" for flows, count in found.queue.items())
+    queue = " and ".join(f"{count:.0f} with {flows} flows" for flows, count in found.queue.items())
     return Judgement(
         parts,
-        f"Drop-tail itself takes {queue}. LRED draws one number an arrival and takes a root a second; its window is "
-        "four periods of counters.",
+        f"Counted are the instructions a packet that a discipline adds to those of a drop-tail queue, {queue}. LRED "
+        "computes p anew for each arrival, PI and REM only at their updates. With the queue's own instructions, "
+        "beside, the four differ little.",
         beside,
     )

@@ -29,7 +29,9 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
         fig2.from_series("LRED", partial(mean, quantity=quantity)) for quantity in ("p.mean", "loss_ratio.mean")
     )
     check = Effect("mean of p over that of the estimate").better(p, estimate, "equal", tolerance)
-    return Judgement([check], "Drops are drawn with p; some ten thousand arrivals are in a window of 4 s.")
+    return Judgement(
+        [check], "Each drop is drawn with probability p, and a window of 4 s has some ten thousand arrivals."
+    )
 
 
 @claim(
@@ -57,8 +59,8 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
             checks.append(Effect(effect).better(lost, p, better, tolerance))
     return Judgement(
         checks,
-        "An overflow adds drops that p does not ask for. When the queue is empty, arrivals are still dropped with "
-        "probability p, so that the loss ratio stays near p.",
+        "An overflow adds drops that p does not ask for. An empty queue takes no drops away: arrivals are still "
+        "dropped with probability p, so that the loss ratio stays near p.",
     )
 
 
@@ -79,13 +81,17 @@ def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         for second in (41, 42, 43)
     ]
-    return Judgement(checks, "An estimate of ten thousand arrivals has a standard error of 0.3 %.")
+    return Judgement(
+        checks, "Of ten thousand arrivals, of which 12 % are dropped, the loss ratio has a standard error of 0.3 %."
+    )
 
 
 @claim("LRED is closer to a proportional controller", "Section 3", "fig2")
 @tolerance(50, "%", "closer to: most of the variance of p is to be the queue's")
 def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """LRED acts as a proportional controller: p follows the queue's distance from its target."""
+    """LRED is closer to a proportional controller: p follows the queue's distance from its target more than anything
+    else.
+    """
 
     def share(frame: polars.DataFrame) -> float:
         late = frame.filter(polars.col("t") >= SETTLED).select("p.mean", "queue.mean").drop_nulls()
@@ -94,7 +100,8 @@ def proportional(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     found = fig2.from_series("LRED", share, unit="%")
     return Judgement(
         [Effect("share of the variance of p that the queue explains, bins of 20 ms").of(found, least=tolerance.value)],
-        "The rest is the estimate's: it integrates the error with a lag of 2.6 s, so that the mean queue is on target.",
+        "What the queue does not explain are the estimate's changes. They are slow, with a lag of 2.6 s, but they "
+        "sum up the queue's error, and without them the mean queue would miss its target.",
     )
 
 
@@ -111,8 +118,9 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "dL/dt = beta sqrt(L) (q - q0) / T with T = 2.6 s. A controller with p alone in proportion would need queues "
-        "hundreds of packets apart.",
+        "Drops with p feed back into the estimate, so that dL/dt = beta sqrt(L) (q - q0) / T with T = 2.6 s: L rests "
+        "only where q is q0. If p were in proportion to the queue alone, the loads would need queues hundreds of "
+        "packets apart.",
     )
 
 
@@ -121,7 +129,10 @@ def integral(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
 def measured(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """The engine's estimate is that of (1) and (2), second by second."""
     found = fig2.from_series("LRED", lambda frame: 100 * float(np.abs(np.subtract(*estimates(frame))).max()), unit="%")
-    return Judgement([Effect("largest difference of the estimates").of(found, most=tolerance.value)])
+    return Judgement(
+        [Effect("largest difference of the estimates").of(found, most=tolerance.value)],
+        "Both are computed from the same arrivals and drops of each second.",
+    )
 
 
 def estimates(frame: polars.DataFrame) -> tuple[np.ndarray, np.ndarray]:

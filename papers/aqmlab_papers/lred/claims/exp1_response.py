@@ -78,8 +78,9 @@ def fastest(exp1: Runs, exp1_pistar: Runs | None = None, *, tolerance: Tolerance
     )
     means = ", ".join(f"{label} {_time(runs, label):.3g} s" for label in runs.labels)
     why = (
-        f"Means over the loads: {means}. The estimate is right after a few periods of 1 s whatever the loss; an "
-        "integrator climbs to it in steps. PI*'s gain, made for each load, is tens of times PI's from 400 flows on."
+        f"Means over the loads: {means}. LRED's estimate is right after a few periods of 1 s, however much is lost, "
+        "while PI and REM climb to the new probability in small steps. PI* climbs as they do, but from 400 flows on "
+        "its gain, made for the load, is tens of times PI's."
     )
     return Judgement(parts, why, beside, need=0.8)
 
@@ -95,9 +96,9 @@ def high_gap(exp1: Runs, exp1_pistar: Runs | None = None) -> Judgement:
 
     return Judgement(
         much_lower("response time, from 600 flows on", mean, rivals(runs)),
-        "While the buffer is full PI's and REM's integrators climb at a constant rate, however much loss is needed. "
-        f"PI*'s integral gain is 45 to 190 times PI's at these loads: it takes {mean('PI*'):.3g} s, LRED "
-        f"{mean('LRED'):.3g} s.",
+        "While the buffer is full PI's and REM's integrators climb at a constant rate, and so take the longer the "
+        f"more loss is needed. PI*'s integral gain is 45 to 190 times PI's at these loads: it takes {mean('PI*'):.3g} "
+        f"s, LRED {mean('LRED'):.3g} s.",
     )
 
 
@@ -114,8 +115,9 @@ def flat(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
                 _slope(exp1, "LRED"), least=-tolerance.value, most=tolerance.value
             )
         ],
-        f"LRED takes {ends[0]} at the lightest load, where the estimate that slow start leaves is too high and falls "
-        f"slowly, and {ends[1]} at the heaviest.",
+        f"LRED takes {ends[0]} at the lightest load and {ends[1]} at the heaviest. At the lightest the estimate that "
+        "slow start leaves is too high, and falls slowly. Most of the time is the same at every load: the window of "
+        "4 s and the 5 s for which a settled queue stays near its target.",
         beside=[
             Effect("change from the lightest load to the heaviest, LRED's over PI's").of(part, least=-0.1, most=0.1)
         ],
@@ -138,7 +140,9 @@ def growing(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         for label, slope in slopes.items()
     ]
-    return Judgement(parts[:2], "With the buffer full p climbs at a constant rate.", parts[2:])
+    return Judgement(
+        parts[:2], "While the buffer is full p climbs at a constant rate: the more is needed, the longer.", parts[2:]
+    )
 
 
 @claim("The lower bound of the response time", "Section 5.2, (34), (40)", "fig5")
@@ -156,8 +160,8 @@ def bounds_hold(exp1: Runs) -> Judgement:
     )
     return Judgement(
         parts,
-        "For the loss that LRED needs. A queue below the full buffer drives PI and (36) more slowly. (40) follows from "
-        "(36); ns-2's REM is beside it.",
+        "The bounds are for the loss with which LRED holds the queue. They assume a full buffer, the fastest climb "
+        "that PI and REM can have. (40) follows from (36), and so is judged for the REM of (36); ns-2's is beside it.",
         beside,
     )
 
@@ -188,7 +192,8 @@ def bounds_close(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "The bounds lack the last part, in which the buffer is no longer full, and the five seconds near the target.",
+        "The bounds count only the climb while the buffer is full. In the simulation the queue must then fall to its "
+        "target and stay near it, which takes long in comparison where the climb is short.",
         beside,
     )
 
@@ -206,7 +211,9 @@ def pistar_gap(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Judgem
             Effect(f"{effect}, minus that of {label}").better(own, _mismatch(exp1, label, count), "higher", _MORE)
             for label in ("PI", "REM")
         ]
-    return Judgement(parts, "With a gain made for the load the queue leaves the full buffer before p is there.", beside)
+    return Judgement(
+        parts, "PI*'s gain is so large that the buffer is not full for long: the bound assumes that it is.", beside
+    )
 
 
 @claim("it has faster response than PI using the default parameters", _WHERE, "fig5")
@@ -227,8 +234,8 @@ def pistar_faster(exp1: Runs, exp1_pistar: Runs, *, tolerance: Tolerance) -> Jud
     )
     return Judgement(
         parts,
-        "For 100 flows PI*'s integral gain is 1.1 times PI's, so that nothing can differ; from 200 flows on it is 9 to "
-        "190 times as large.",
+        "From 200 flows on PI*'s integral gain is 9 to 190 times PI's. For 100 flows it is 1.1 times as large, so that "
+        "nothing can differ: that load is beside.",
         beside,
     )
 
@@ -257,8 +264,9 @@ def smaller_buffer(small_buffers: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         parts("PI", "REM (36)"),
-        "The error that drives the climb is Q - q0, in (36) as in PI; ns-2's REM is beside it. From 150 packets on, as "
-        "120 would count as settled.",
+        "PI and the REM of (36) climb in proportion to Q - q0, the error with a full buffer. ns-2's REM, beside, "
+        "counts the arrivals, which a small buffer does not limit. Buffers of less than 150 packets are left out: a "
+        "full one of 120 would count as settled.",
         parts("REM", "LRED"),
     )
 
@@ -274,4 +282,6 @@ def response_law(exp1: Runs, *, tolerance: Tolerance) -> Judgement:
         checks.append(
             Effect(effect).of(_time(exp1, "LRED", {COUNT: count}) - lred.cold_start(loss), most=tolerance.value)
         )
-    return Judgement(checks, "Time-outs are not in the recursion: after an overload flows wait for doubled timers.")
+    return Judgement(
+        checks, "The recursion leaves out time-outs: after an overload flows wait for timers that have doubled."
+    )

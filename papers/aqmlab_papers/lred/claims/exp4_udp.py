@@ -1,8 +1,8 @@
 """Claims of experiment 4 (Figs. 9 and 10): unresponsive UDP flows from 50 s to 150 s."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 
 import polars
 
@@ -10,6 +10,7 @@ from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolera
 from aqmlab_papers.describe.thresholds import TIME
 from aqmlab_papers.lred.measures import (
     BAND,
+    CHANGES,
     FOUR,
     MUCH,
     Q0,
@@ -31,14 +32,19 @@ _NAMES = {
     "deviation": "queue deviation",
     "loss": "loss ratio",
 }
-_READINGS = "The formula for a flow's rate is not readable in our copy: both readings of the density are judged."
+_PEAK = (
+    "The density is UDP's share of all traffic, as the text defines it; by the formula for a flow's rate, not "
+    "readable in our copy, UDP may have half of that, which is beside."
+)
 
 
-def _readings(exp4: Runs, exp4_peak: Runs | None) -> Iterator[tuple[Runs, float, str]]:
-    """Return the runs by either reading of the density, its ratio to the share on average, and words for it."""
-    yield exp4, 1.0, ""
-    if exp4_peak:
-        yield exp4_peak, 2.0, " while on"
+def _readings(exp4: Runs, exp4_peak: Runs | None) -> list[tuple[Runs, float, str]]:
+    """Return the runs by either reading of the density, its ratio to the share on average, and words for it.
+
+    The first is the paper's definition; the other is how its formula for a flow's rate may be read, in which our copy
+    lacks signs.
+    """
+    return [(exp4, 1.0, ""), *([(exp4_peak, 2.0, " while on")] if exp4_peak else [])]
 
 
 def _best(measure: str) -> Claim:
@@ -52,27 +58,22 @@ def _best(measure: str) -> Claim:
     )
     @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
-        """Compare at every density, by both readings of it."""
-        parts = [
-            check
+        """Compare at every density; by the other reading of it beside."""
+        parts, *others = (
+            [
+                check
+                for rate in runs.points(UDP_RATE)
+                for check in best(
+                    runs,
+                    measure,
+                    rivals(runs),
+                    at={UDP_RATE: rate},
+                    where=f"({_WORDS[measure]}) at {factor * density(rate):g}{words}",
+                )
+            ]
             for runs, factor, words in _readings(exp4, exp4_peak)
-            for rate in runs.points(UDP_RATE)
-            for check in best(
-                runs,
-                measure,
-                rivals(runs),
-                at={UDP_RATE: rate},
-                where=f"({_WORDS[measure]}) at {factor * density(rate):g}{words}",
-            )
-        ]
-        values = ", ".join(f"{label} {exp4.per_seed(FOUR[measure][0], label):.3g}" for label in exp4.labels)
-        return Judgement(
-            parts,
-            f"{_READINGS} Means over the densities by the definition: {values}. UDP comes and goes in a second: LRED's "
-            "estimate follows in 4 s, whereas an integrator needs its response time; a queue that is full in the "
-            "meantime loses less.",
-            need=0.8,
         )
+        return Judgement(parts, f"{CHANGES[measure]} {_PEAK}", [*chain(*others)], need=0.8)
 
     return judge
 
@@ -95,8 +96,9 @@ def _densest(measure: str) -> Claim:
         """
         metric, better, _ = FOUR[measure]
         sign = 1 if better == "higher" else -1
-        parts = []
+        readings: list[list[Check]] = []
         for runs, factor, words in _readings(exp4, exp4_peak):
+            found: list[Check] = []
             first, *_, last = runs.points(UDP_RATE)
 
             def read(label: str, rate: float, runs: Runs = runs) -> PerSeed:
@@ -110,15 +112,25 @@ def _densest(measure: str) -> Claim:
                 if sign * lead.mean > 0:
                     effect += f" less that at {factor * density(first):g}"
                     expected += lead
-                parts.append(Effect(effect).better(read("LRED", last), expected, better, tolerance))
+                found.append(Effect(effect).better(read("LRED", last), expected, better, tolerance))
+            readings.append(found)
+        parts, *others = readings
         return Judgement(
             parts,
-            f"{_READINGS} The load's step is in proportion to the density, and so is the time in which an integrator "
-            "has the buffer full or empty.",
+            "UDP changes the load in proportion to its density, and so the time for which a slow integrator has the "
+            f"buffer full or empty. {_GROWS[measure]} {_PEAK}",
+            [*chain(*others)],
         )
 
     return judge
 
+
+_GROWS = {
+    "goodput": "At the lowest density no link is idle, and all have the same goodput.",
+    "queue": "REM's mean queue is as near to its target as LRED's, which is empty for some seconds when UDP goes.",
+    "deviation": "So the others deviate more and more, whereas LRED's estimate follows in 4 s.",
+    "loss": "At the lowest density PI and PI* may lose less than LRED, as their longer queues make longer round trips.",
+}
 
 DENSEST = [_densest(measure) for measure in FOUR]
 
@@ -133,18 +145,19 @@ def _rem(measure: str) -> Claim:
     )
     @tolerance(FOUR[measure][2])
     def judge(exp4: Runs, exp4_peak: Runs | None = None) -> Judgement:
-        """Compare REM with PI, averaged over the densities, by both readings of them; at each density beside."""
+        """Compare REM with PI, averaged over the densities; at each density, and by the other reading of it, beside."""
         compared = partial(best, measure=measure, others=["PI"], subject="REM")
-        parts, beside = [], []
+        means: list[Check] = []
+        beside: list[Check] = []
         for runs, factor, words in _readings(exp4, exp4_peak):
-            parts += compared(runs, where=f"({_WORDS[measure]}), all densities{words},")
+            means += compared(runs, where=f"({_WORDS[measure]}), all densities{words},")
             for rate in runs.points(UDP_RATE):
                 beside += compared(runs, at={UDP_RATE: rate}, where=f"at {factor * density(rate):g}{words}")
         return Judgement(
-            parts,
-            f"{_READINGS} REM's probability climbs five times as fast as PI's, which matters where UDP moves the loss "
-            "most, at the highest density.",
-            beside,
+            means[:1],
+            "REM's probability climbs five times as fast as PI's, which matters where UDP changes the load most, at "
+            f"the highest density. {_PEAK}",
+            means[1:] + beside,
         )
 
     return judge
@@ -167,7 +180,7 @@ REM_OVER_PI = [_rem(measure) for measure in FOUR]
 @tolerance(MUCH)
 def udp_stuck(exp4: Runs) -> Judgement:
     """When UDP comes or goes, the buffer is full or empty for long with PI, PI* and REM, the longer the more UDP there
-    is, and only for a short time with LRED: for at most half as long.
+    is, and with LRED for a short time in comparison: for at most half as long.
     """
 
     def stuck(label: str, rate: float) -> PerSeed:
@@ -187,12 +200,11 @@ def udp_stuck(exp4: Runs) -> Judgement:
         for less, more in pairwise(rates)
         for label in slow
     ]
-    # Two steps of the load: after either the estimate takes 4 s to forget the previous one.
-    parts += [Effect(f"{effect}LRED, density {density(rate):g}").of(stuck("LRED", rate), most=8) for rate in rates]
     return Judgement(
         parts,
-        "Means of 1 s. If the buffer is full or empty, PI's p moves by 0.001 a second and REM's by 0.005; LRED "
-        "measures it.",
+        "While the buffer is full or empty PI's p moves by 0.001 a second and REM's by 0.005, whereas LRED's estimate "
+        "forgets the previous load in 4 s. Beside is whether LRED's two changes take 8 s together, as this suggests.",
+        [Effect(f"{effect}LRED, density {density(rate):g}").of(stuck("LRED", rate), most=8) for rate in rates],
     )
 
 
@@ -240,7 +252,8 @@ def udp_overshoot(exp4: Runs) -> Judgement:
             *compared("overshoot in the 20 s after UDP comes", over),
             *compared("undershoot in the 20 s after it goes", under),
         ],
-        "The highest and the lowest mean of 1 s; the buffer ends 100 packets from the target on either side. The mean "
-        "queue is held within the band in which a queue counts as settled.",
+        "Over- and undershoots are the highest and the lowest mean of 1 s. UDP comes and goes faster than any scheme "
+        "can follow, so that with much of it every queue reaches the ends of the buffer, 100 packets from the target "
+        "on either side: LRED's is only there for a shorter time.",
         compared("mean |queue - q0| in the 20 s after either step", off),
     )

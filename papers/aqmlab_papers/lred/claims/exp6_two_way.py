@@ -67,8 +67,9 @@ def two_way_overshoot(exp6: Runs, exp6_one_way: Runs, *, tolerance: Tolerance) -
     ]
     return Judgement(
         checks,
-        "Overshoot is the highest mean of 1 s in the first 20 s. The second direction is not its cause: with the "
-        "forward traffic alone, beside, every scheme overshoots too.",
+        "An overshoot is the highest mean of 1 s in the first 20 s; noticeable is one that leaves the 20 % within "
+        "which a queue counts as settled. The second direction is not its cause: with the forward traffic alone, "
+        "beside, every scheme overshoots too.",
         [
             Effect(f"overshoot of {label}, one direction, Q = 200").of(
                 _peak(exp6_one_way, label, {}), least=tolerance.value
@@ -105,7 +106,10 @@ def two_way_best(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
             parts += lower(words, read, rivals(exp6), tolerance)
             beside += lower(words, read, ["REM (36)"], tolerance)
     return Judgement(
-        parts, "The slower a scheme finds its p, the longer the start's overload fills the buffer.", beside
+        parts,
+        "At the start slow starts overload the link, and the buffer is full until a scheme has found its p: LRED has "
+        "it after a few periods of 1 s.",
+        beside,
     )
 
 
@@ -136,8 +140,9 @@ def two_way_forward(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts,
-        f"With LRED the forward direction loses {losses[0]:.3g} %, the other {losses[1]:.3g} %, with 200 slow starts a "
-        "second. The higher the loss that a load needs, the longer PI's and REM's integrators take to reach it.",
+        f"With LRED the forward direction loses {losses[0]:.3g} %, the reverse one, which has 200 slow starts a "
+        f"second, {losses[1]:.3g} %. The higher the loss that a load needs, the longer PI's and REM's integrators "
+        "take to reach it, so that the reverse direction is the harder one.",
     )
 
 
@@ -147,7 +152,8 @@ def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* respond more slowly than LRED, in both directions."""
     return Judgement(
         _compared(exp6, ("PI", "PI*"), ("LRED",), _LATE, _late, "higher", tolerance),
-        "All start from p = 0; PI adds 0.003 a second as long as 400 packets wait.",
+        "All start from p = 0. While 400 packets wait PI adds 0.003 a second, whereas LRED has the right p after a few "
+        "periods of 1 s.",
     )
 
 
@@ -157,7 +163,8 @@ def two_way_bigger(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     """With a buffer of 400 packets PI and PI* overshoot more than LRED, in both directions."""
     return Judgement(
         _compared(exp6, ("PI", "PI*"), ("LRED",), "overshoot", _peak, "higher", tolerance),
-        "L is 0 until the first period ends, so that LRED overflows too.",
+        "LRED's p is 0 only until its first period of 1 s ends, so that its queue does not reach the end of a buffer "
+        "of 400 packets. PI's and PI*'s p climb for longer than the buffer takes to fill.",
     )
 
 
@@ -168,13 +175,18 @@ def two_way_rem(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     parts, beside = (
         _compared(exp6, (label,), ("PI", "PI*"), _LATE, _late, "lower", tolerance) for label in ("REM", "REM (36)")
     )
-    return Judgement(parts, "REM climbs five times as fast as PI.", beside)
+    return Judgement(
+        parts,
+        "With the buffer full REM's p climbs five times as fast as PI's. A response is measured by the end of the "
+        "first time above q0 + 20 packets, as REM's queue, which rests below q0, may never settle about it.",
+        beside,
+    )
 
 
 @claim("its queue length is often below the expected value (100)", _WHERE + "Fig. 16", "fig16")
 @tolerance(60, "%", "often: more than the half that any queue about its target has")
 def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With a buffer of 400 packets REM's queue is often below its target, in both directions."""
+    """With a buffer of 400 packets the queue of REM, in ns-2's form, is often below its target, in both directions."""
 
     def below(label: str) -> list[Check]:
         return [
@@ -187,10 +199,14 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
     def share(frame: polars.DataFrame, link: str) -> float:
         return float(100 * (Seconds(frame, link).during(20, 100) < Q0).mean())
 
+    printed = below("REM (36)")
+    shares = " and ".join(f"{check.value:.3g} %" for check in printed)
     return Judgement(
         below("REM"),
-        "ns-2's REM counts the packets that it drops, and rests (c / alpha) l / (1 - l) below its target, (36) at it.",
-        [*below("REM (36)"), *below("LRED")],
+        "The verdict depends on REM's form. ns-2's, with which the paper's simulations ran, counts the packets that "
+        "it drops as arrivals, and so rests (c / alpha) l / (1 - l) below its target. By the printed (36), beside, "
+        f"REM rests at its target, and is below it for {shares} of the time.",
+        [*printed, *below("LRED")],
     )
 
 
@@ -209,4 +225,8 @@ def two_way_rem_goodput(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in ("REM", "REM (36)")
     )
     empty = exp6.per_seed("queue_empty", "REM", _LARGE)
-    return Judgement(parts, f"REM's queue is empty for {empty:.2g} % of the time, forward.", beside)
+    return Judgement(
+        parts,
+        f"Goodput is lost while the link is idle: forward REM's queue is empty for {empty:.2g} % of the time.",
+        beside,
+    )

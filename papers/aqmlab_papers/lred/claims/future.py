@@ -31,7 +31,8 @@ def marks_target(marks: Runs, *, tolerance: Tolerance) -> Judgement:
             )
             for count in marks.points(COUNT)
         ],
-        "A mark cannot bring a window below one segment: N flows send N / R segments whatever is marked.",
+        "A mark cannot bring a window below one segment, so that N flows send N / R segments a second whatever is "
+        "marked: with many flows that is more than the link takes.",
     )
 
 
@@ -43,7 +44,7 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
         Effect(f"loss, {count:g} flows").of(marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
         for count in marks.points(COUNT)
     ]
-    return Judgement(checks, "SYNs and segments that are sent again must not be marked: LRED drops them with its p.")
+    return Judgement(checks, "SYNs and segments that are sent again may not be marked, so that LRED drops them.")
 
 
 @ours(_MARKS_WHERE, "marks")
@@ -51,7 +52,9 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
-    return Judgement(parts, "The link is busy either way; the difference is what is delivered twice.")
+    return Judgement(
+        parts, "The link is busy either way: with drops part of it is taken by segments that arrive twice."
+    )
 
 
 @ours(_MARKS_WHERE, "marks")
@@ -61,7 +64,8 @@ def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     compared = partial(marks.compare, "response_time", _MARKS, tolerance=tolerance, each=_FLOWS, fill=marks.duration)
     return Judgement(
         compared([_DROPS], better="not higher"),
-        "The measured ratio has marks in it, so the loop is the same until windows of one segment answer no more.",
+        "The measured ratio counts marks like drops, so that the loop is the same. With many flows windows are one "
+        "segment, and a mark cannot shrink them.",
         compared([_PI_MARKS], better="lower"),
     )
 
@@ -72,7 +76,8 @@ def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Marks make LRED no less fair to the flows."""
     parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)
     return Judgement(
-        parts, "A time-out costs flows of a short round trip most, which evens them out; marks take that away."
+        parts,
+        "Flows of a short round trip lose most by time-outs, which evens the flows out; with marks there are few.",
     )
 
 
@@ -82,7 +87,12 @@ def trace_target(trace: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside a recorded trace LRED's mean queue is nearer to its target than those of PI, PI* and REM."""
     parts = trace.compare(OFF_TARGET, "LRED", rivals(trace), better="lower", tolerance=tolerance, unit="packets")
     beside = trace.compare("queue_mad", "LRED", better="lower", tolerance=DEVIATION)
-    return Judgement(parts, "Sixty conferences of 10 s come and go: the load drifts.", beside)
+    return Judgement(
+        parts,
+        "Sixty conferences of 10 s come and go, so that the load drifts slowly, and every scheme's mean queue stays "
+        "near its target. LRED's deviates least, which is beside.",
+        beside,
+    )
 
 
 @ours(_NOISE_WHERE, "noise", comparative=True)
@@ -92,7 +102,7 @@ def fgn_target(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     each = (HURST, "H = {:g}")
     return Judgement(
         fgn.compare(OFF_TARGET, "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=each, unit="packets"),
-        "An integrator that has not settled after 20 s is off target, whatever the noise.",
+        "PI and PI* have not settled when the averages begin, at 20 s, and so are off target, whatever the noise.",
     )
 
 
@@ -102,7 +112,7 @@ def fgn_steadiest(fgn: Runs, *, tolerance: Tolerance) -> Judgement:
     """Beside fractional Gaussian noise LRED's queue deviates least."""
     return Judgement(
         fgn.compare("queue_mad", "LRED", rivals(fgn), better="lower", tolerance=tolerance, each=(HURST, "H = {:g}")),
-        "beta sqrt(L) answers within a round trip, the more the more is lost. A queue at a buffer's end deviates less.",
+        "LRED's p follows the queue at once, by the more the more is lost; PI and REM move p by small steps.",
     )
 
 
@@ -121,7 +131,9 @@ def priorities_proportional(priorities: Runs, *, tolerance: Tolerance) -> Judgem
             least, most = tolerance.around(weight)
             if label != _EQUAL:
                 checks.append(Effect(effect).of(loss / first, least=least, most=most))
-    return Judgement(checks, "This holds while no p is clipped at 1 and the buffer has room.")
+    return Judgement(
+        checks, "A class of weight w is dropped with w times the p, unless that is above 1 or the buffer is full."
+    )
 
 
 @ours(_PRIORITIES_WHERE, "priorities")
@@ -153,8 +165,8 @@ def priorities_neutral(priorities: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         parts,
-        f"Where rates fall as p^-a, the loss of all rises if a < 1 and falls if a > 1. Between the first and the third "
-        f"class a is {found}: time-outs make rates fall steeply where much is lost.",
+        "If rates fall as p^-a, weights raise the loss of all for a < 1 and lower it for a > 1. Between the first "
+        f"and the third class a is {found}, as time-outs make rates fall steeply where much is lost.",
         beside,
     )
 
@@ -171,7 +183,9 @@ def short_flows_model(short_model: Runs, *, tolerance: Tolerance) -> Judgement:
             Effect(f"loss of the model over the measured, {rate:g}/s").better(model, measured, "equal", tolerance)
         )
     return Judgement(
-        checks, "No constant was tuned. What a short flow sends depends mostly on lost SYNs and on time-outs."
+        checks,
+        "No constant of the model was tuned. What a short flow sends depends mostly on lost SYNs and on time-outs, "
+        "which the model has.",
     )
 
 

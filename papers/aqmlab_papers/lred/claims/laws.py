@@ -22,7 +22,7 @@ _SPREAD = polars.col("queue_mad") + OFF_TARGET
 )
 @tolerance(GOODPUT)
 def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
-    """At high loss LRED's root keeps the link used, where a linear law whose gain is too low does not."""
+    """At high loss LRED's root keeps the link used, where a linear law whose gain is set too small does not."""
     at = [{COUNT: count} for count in laws.points(COUNT) if count > 400]
 
     def used(*others: str) -> list[Check]:
@@ -40,7 +40,7 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
             )
         ]
 
-    beside = used("proportional")
+    beside = used("linear", "proportional")
     light = [{COUNT: laws.points(COUNT)[0]}]
     beside += laws.compare(
         "queue_mad",
@@ -56,10 +56,10 @@ def root(laws: Runs, *, tolerance: Tolerance) -> Judgement:
         for label in ("LRED", "L alone", "linear", "proportional")
     )
     return Judgement(
-        used("L alone", "linear"),
-        "What is too small is not stated: L alone is a linear law with next to no gain, linear has the gain that LRED "
-        f"has at 400 flows, and with more a smaller one than LRED. The queue is then empty for {empty} of the time: L "
-        "integrates, so that a gain that is not negligible finds the loss.",
+        used("L alone"),
+        "The paper does not say which gain is too small: L alone, a linear law with next to none, surely is. The "
+        "linear law beside has the gain that LRED has with 400 flows, a smaller one than LRED's with more flows, and "
+        f"that is not too small. The queue is empty for {empty} of the time.",
         beside,
     )
 
@@ -69,7 +69,9 @@ def root_gain() -> Judgement:
     """The root makes the loop's gain independent of the number of flows."""
     few, many = (float(C**2 / (1.5 * count) * lred.gain(count, 0.35, C, BETA)) for count in (100.0, 1000.0))
     effect = "gain of the loop at 1000 flows over that at 100"
-    return Judgement([Effect(effect).exact(many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R).")
+    return Judgement(
+        [Effect(effect).exact(many / few, least=0.99, most=1.01)], "Kc Hc = beta C / (sqrt(eta) R) has no N."
+    )
 
 
 @claim(
@@ -105,8 +107,8 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     counts = laws.points(COUNT)
     return Judgement(
         against("L alone", counts) + against("queue alone", [count for count in counts if count != _GIVEN]),
-        f"L alone has no target: any queue is at rest. The queue alone is given the right L for {_GIVEN} flows, which "
-        "LRED has to find: there nothing can differ, and is no part. At every other load it cannot reach the target.",
+        f"L alone has no target: any queue is at rest with it. The queue alone is given the L that {_GIVEN} flows "
+        "need, which LRED has to find, so that this load is beside; at every other load it cannot reach the target.",
         against("queue alone", [count for count in counts if count == _GIVEN]),
     )
 
@@ -120,8 +122,8 @@ def bytes_fair(sizes: Runs, *, tolerance: Tolerance) -> Judgement:
     parts = sizes.compare("jain", "LRED in bytes", ["LRED"], better="higher", tolerance=tolerance)
     return Judgement(
         parts,
-        f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput, in bytes {ratios[1]:.2g}. "
-        "The target holds if mean_packet is the mean of what arrives.",
+        f"Flows with packets four times as large have {ratios[0]:.2g} times the goodput of the others with LRED, and "
+        f"{ratios[1]:.2g} times with LRED in bytes, which drops larger packets more often.",
         beside=[
             Effect("mean queue of LRED").of(sizes.per_seed("queue_mean", "LRED"), least=80, most=120),
             Effect("mean delay of LRED in bytes, whose target takes 50 ms").of(

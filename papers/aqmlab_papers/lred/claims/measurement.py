@@ -61,8 +61,9 @@ def period_main(period: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         longer(1.0, 10.0),
-        f"With a period of 1 s the loads differ by {load}. One of 0.1 s, beside, is too small, as the paper has it: it "
-        "measures so inaccurately that the queue is seldom near its target for 5 s, by which a response is told.",
+        f"With a period of 1 s the response times of the two loads differ by {load}. Shorter periods, beside, say "
+        "little: one of 0.1 s measures so inaccurately that the queue is seldom near its target for the 5 s by which "
+        "a response is measured.",
         longer(0.1, 1.0),
     )
 
@@ -78,8 +79,9 @@ def period_slow(period: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         _slower(period, PERIOD, 1.0, longer, tolerance),
-        f"Can is not must: half of the comparisons are asked for. {longer[-1]:g} s instead of 1 s add {longest}. The "
-        "window is of four periods; L is 0 until the first has ended, and slow start's losses stay in the window.",
+        f"As the paper says can and not must, half of the comparisons are asked for: {longer[-1]:g} s instead of 1 s "
+        f"add {longest}. L is 0 until the first period has ended, and the losses of slow start stay in the window for "
+        "four periods.",
         need=0.5,
     )
 
@@ -95,7 +97,11 @@ def period_inaccurate(period: Runs, *, tolerance: Tolerance) -> Judgement:
         )
         for count in period.points(COUNT)
     ]
-    return Judgement(checks, "A window of 0.4 s has a thousand arrivals, one of 4 s ten thousand.")
+    return Judgement(
+        checks,
+        "With a period of 0.1 s the window has a thousand arrivals, with one of 1 s ten thousand: the fewer there "
+        "are, the more the loss ratio among them scatters by chance.",
+    )
 
 
 @claim("should be set to a small value in order to capture the latest packet loss", "Section 6.4", "period")
@@ -104,7 +110,8 @@ def weight_slow(weight: Runs, *, tolerance: Tolerance) -> Judgement:
     """A large weight of the old estimate makes LRED slow."""
     return Judgement(
         _slower(weight, WEIGHT, 0.1, [max(weight.points(WEIGHT))], tolerance),
-        "A weight w adds w / (1 - w) periods of lag: 9 s with 0.9.",
+        "A weight w of the old estimate makes the new one lag by w / (1 - w) periods: by 9 s with 0.9, and by 0.1 s "
+        "with 0.1.",
     )
 
 
@@ -135,8 +142,8 @@ def reasonable(period: Runs, weight: Runs, *, tolerance: Tolerance) -> Judgement
             if value != usual
             for count in runs.points(COUNT)
         ],
-        "Of response time and deviation the one is judged that speaks more for the other choice. Most scenarios: two "
-        "loads here, and eight tenths of the comparisons.",
+        "Reasonable is a choice unless another halves the response time or the deviation: of the two that is judged "
+        "which speaks more for the other choice. Most scenarios are eight tenths of the comparisons, at two loads.",
         need=0.8,
     )
 
@@ -161,10 +168,9 @@ def new_state(steps: Runs, *, tolerance: Tolerance) -> Judgement:
             beside += lower(words, read, ["PI*", "REM (36)"], tolerance)
     return Judgement(
         parts,
-        "The paper has no number for quickly: it is judged by PI and REM, which the same section calls slow. LRED "
-        f"takes {min(times):.2g} to {max(times):.2g} s on average. After four periods its window has forgotten the old "
-        "load, but while the queue is empty p is only beta sqrt(L) q0 below L: when many flows leave it takes several "
-        "windows.",
+        "The paper has no number for quickly: it is judged by PI and REM, which the same section calls slow. On "
+        f"average LRED takes {min(times):.2g} to {max(times):.2g} s. It takes longest when many flows leave: while "
+        "the queue is empty p is only beta sqrt(L) q0 below L, so that L falls over several windows.",
         beside,
     )
 
@@ -192,8 +198,8 @@ def switching(beta10_fine: Runs, *, tolerance: Tolerance) -> Judgement:
                 beta10_fine.from_series("LRED", distance), most=tolerance.value
             )
         ],
-        f"Exactly 0 or 1 is the p of {exact:.3g} % of these arrivals, from 20 s on. One that finds exactly q0 packets "
-        "is dropped with L only, and a queue held at its end is there often.",
+        f"From 20 s on p is exactly 0 or 1 for {exact:.3g} % of these arrivals. It is L for one that finds exactly q0 "
+        "packets, and a queue that ends there has them often.",
     )
 
 
@@ -216,6 +222,6 @@ def virtual_drop_tail(beta10: Runs, *, tolerance: Tolerance) -> Judgement:
         parts += beta10.compare(metric, "LRED", ["drop-tail"], better="equal", tolerance=alike)
     return Judgement(
         parts,
-        "As a drop-tail buffer of 100 packets, but that L of the arrivals at q0 are dropped, and that the buffer is "
-        "full before L is above 0.",
+        "Above the target every arrival is dropped, as in a drop-tail buffer of 100 packets; an arrival that finds "
+        "exactly q0 is dropped with probability L. The start is left out, as p is 0 until the first period has ended.",
     )

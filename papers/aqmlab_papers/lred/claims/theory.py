@@ -35,9 +35,9 @@ def lemmas() -> Judgement:
             Effect(f"least slack of Lemmas 1 to 4 at {boundary.points} points").exact(boundary.slack, least=0),
             Effect(f"least slack of Theorem 1 at {theorem.points} points").exact(theorem.slack, least=0),
         ],
-        "Judged by the rightmost root of (13), found by collocation, not by the frequency response of the proofs. They "
-        "are about the plant with w(t) for w(t - R) and a constant round trip. Lemma 1 asks for an Hc that does not "
-        "fall with R; LRED's falls as 1/R, which Lemma 5 makes good.",
+        "The slack is of the rightmost root of (13), which is computed, and not of the frequency response by which "
+        "the paper proves the lemmas. They are about the paper's simplified loop, with w(t) for w(t - R) and a "
+        "constant round trip.",
     )
 
 
@@ -55,8 +55,8 @@ def theorem2() -> Judgement:
         checks.append(Effect(effect).exact(found.slack, least=0))
     return Judgement(
         checks,
-        "Our copy does not show the bound's radicals; by the derivative of (30) it is beta <= sqrt(2 eta) (2 N)^2 / "
-        "(R C)^3, exactly where y stops rising with R.",
+        "In our copy the bound lacks its root signs. We took the one that follows from the derivative of (30), beta <= "
+        "sqrt(2 eta) (2 N)^2 / (R C)^3: exactly there y stops rising with R.",
     )
 
 
@@ -68,7 +68,8 @@ def example(*, tolerance: Tolerance) -> Judgement:
     near = {"least": BETA - tolerance.value, "most": BETA + tolerance.value}
     return Judgement(
         [Effect("beta* of the example").exact(found.beta_star, unit="1/packet", **near)],
-        "Rounded up: the theorem covers 9.3e-4 and not 0.001, with which the paper's plant is stable all the same.",
+        "It is 9.3e-4, rounded to the printed digit. The theorem thus does not cover the 0.001 that the paper uses, "
+        "with which its simplified loop is stable all the same.",
         beside=[
             Effect("phase margin with 0.001").exact(found.phase_margin_deg, unit="degrees", least=0),
             Effect("beta* over 0.001").exact(found.beta_star / BETA, least=1),
@@ -83,9 +84,10 @@ def guaranteed() -> Judgement:
     bounds = {load: float(lred.beta_star(load.N, load.R, C)) for load in LOADS if load.name != "Experiment 2, heavy"}
     return Judgement(
         [Effect(f"0.001 over beta*, {load.name}").exact(BETA / bound, most=1) for load, bound in bounds.items()],
-        "beta* falls with N^2 and 1/R^3, and most loads have fewer flows or longer round trips than the example. What "
-        "holds the queue there is its own pole, which the theorem's plant leaves out. Not judged is experiment 2's "
-        "heavy load, for which (6) gives no probability.",
+        "beta* grows with the square of N and falls with the cube of R, and most loads have fewer flows or longer "
+        "round trips than the paper's example. Their queues are stable all the same, since a longer queue lengthens "
+        "the round trips and so slows TCP, which the theorem leaves out. Experiment 2's heavy load is not judged, as "
+        "(6) gives no probability for it.",
     )
 
 
@@ -97,8 +99,9 @@ def pistar_rule() -> Judgement:
     a, _ = pi.tustin(*pi.rule(800, 0.1, C), FREQUENCY)
     return Judgement(
         [Effect(f"R+ C / N-, {load.name}").exact(load.R * C / load.N, least=2) for load in LOADS],
-        "Below 2 TCP's pole is not below the queue's, on which the rule rests. For 800 flows of 100 ms it gives "
-        f"a = {a:.3g}: p is 0 or 1 by the sign of the error, as in a drop-tail buffer that ends at the target.",
+        "The rule takes it that TCP's window changes more slowly than the queue, which below 2 it does not. For 800 "
+        f"flows of 100 ms the rule gives a = {a:.3g}: p is 0 or 1 by the sign of the error, as in a drop-tail buffer "
+        "that ends at the target.",
     )
 
 
@@ -113,4 +116,8 @@ def lemma5_needless() -> Judgement:
         found = lred.check_theorem2(*region, C, limit * np.array([0.1, 0.999]))
         effect = f"least slack of stability at 0.999 beta_0 from {load.N:g} flows and up to {load.R:g} s"
         checks.append(Effect(effect).exact(found.slack, least=0))
-    return Judgement(checks, "beta_0 itself is least at the corner; for large windows the bound costs 2 sqrt(2) / w0.")
+    return Judgement(
+        checks,
+        "beta_0, up to which a load is stable, is itself least at the corner of the fewest flows and the longest "
+        "round trip. For large windows the bound costs a factor of 2 sqrt(2) / w0.",
+    )
