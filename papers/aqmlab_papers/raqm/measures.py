@@ -218,10 +218,7 @@ def at_equal_queue(
 
 def slope(runs: Runs, label: str) -> PerSeed:
     """Return the slope of the mean queue over the target for each seed, by linear regression."""
-    found: dict[int, float | None] = {}
-    for (seed,), rows in runs.of(label).sort("seed").group_by("seed", maintain_order=True):
-        found[int(str(seed))] = float(np.polyfit(rows[TARGET].cast(float), rows["queue_mean"].to_numpy(), 1)[0])
-    return PerSeed.of(found)
+    return runs.slope(polars.col("queue_mean"), TARGET, label)
 
 
 # --- several bottlenecks, and sub-aggregates -------------------------------------------------------------------------

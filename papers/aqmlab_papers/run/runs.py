@@ -25,6 +25,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from aqmlab.results.summary import Summary
 from aqmlab.runs.plan import Study
 from aqmlab.runs.store import Store
@@ -193,6 +195,19 @@ class Runs:
             return replace(PerSeed.of(means, unit or "", name or read_name), reads=reads)
         values = PerSeed.of(self._every.means(metric, rows, fill, scale), read_unit, name or read_name)
         return replace(values.to(read_unit if unit is None else unit), reads=reads)
+
+    def slope(self, metric: polars.Expr, x: str, label: str, *, unit: str = "") -> PerSeed:
+        """Return the slope of a metric over a column of a discipline's runs for each seed, by linear regression."""
+        import polars
+
+        points = self._every.frame[list(self._every_row(label, None))].select(
+            "seed", x=polars.col(x).cast(polars.Float64), y=metric.cast(polars.Float64)
+        )
+        found = {
+            int(seed): float(np.polyfit(rows["x"], rows["y"], 1)[0])
+            for (seed,), rows in points.group_by("seed", maintain_order=True)
+        }
+        return replace(PerSeed.of(found, unit), reads=self._reads(label, None))
 
     def from_series(
         self,

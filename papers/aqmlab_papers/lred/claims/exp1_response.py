@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import polars
 
 from aqmlab.theory import rem
@@ -43,11 +42,7 @@ def _sooner(runs: Runs, one: str, others: Sequence[str], tolerance: Tolerance, *
 
 def _slope(runs: Runs, label: str) -> PerSeed:
     """Return the slope of response time over loss ratio (s per unit of loss)."""
-    rows = runs.of(label).select("seed", "loss_ratio", _response(runs).alias("time"))
-    groups = {int(key[0]): group for key, group in rows.group_by("seed")}
-    return PerSeed.of(
-        {seed: float(np.polyfit(one["loss_ratio"], one["time"], 1)[0]) for seed, one in groups.items()}, "s"
-    )
+    return runs.slope(_response(runs), "loss_ratio", label, unit="s")
 
 
 def _over_bound(exp1: Runs, label: str, count: int, runs: Runs | None = None) -> PerSeed:
