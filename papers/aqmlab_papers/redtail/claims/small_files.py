@@ -40,7 +40,8 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     return Judgement(
         checks,
         f"Slow start takes several round trips. Each is 128 ms on an empty link and {128 + wait.mean:.0f} ms here, "
-        f"with the calibrated C1max; with the delay that Table III prints it would be {128 + TABLE_3[HERO]['WEB'][1]:.0f} ms.",
+        "with the calibrated C1max; with the delay that Table III prints it would be "
+        f"{128 + TABLE_3[HERO]['WEB'][1]:.0f} ms.",
     )
 
 
@@ -87,7 +88,7 @@ LONGER = [
 @claim("This is mainly due to the long queuing delay (0.340sec)", "Section IV", "fig9")
 @tolerance(50, "%", "mainly: more than half of the difference")
 def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) -> Judgement:
-    """That small files take longer with drop-tail than with Adaptive RED is mainly due to drop-tail's queueing delay."""
+    """That small files take longer with drop-tail than with Adaptive RED is mainly due to its long queueing delay."""
     ared, tail = (files.per_seed(of("file", DELAY), label).mean / 1e3 for label in (ARED, TAIL))
     lost = files.per_seed(of("file", LOSS), ARED).mean / 100
     sizes = [round(size / 1e3) for size in files.points(SIZE)]
@@ -105,7 +106,8 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
         ],
         f"Files take {1 + whole.mean:.2f} times as long here, not 2.5 times as in print (`longer-still`). Of this, "
         f"trials of TCP at one random loss of {100 * lost:.1f} % have a factor of {alone:.2f}, by the two delays "
-        f"alone. Beside is a buffer of 60 kB, which has Adaptive RED's delay but loses {short_buffer.per_seed(of('file', LOSS), short)}.",
+        f"alone. Beside is a buffer of 60 kB, which has Adaptive RED's delay but loses "
+        f"{short_buffer.per_seed(of('file', LOSS), short)}.",
         [
             Effect("part of it that goes with a drop-tail buffer of Adaptive RED's delay").of(
                 spared, least=tolerance.value

@@ -125,7 +125,7 @@ def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
         checks,
         "The delay added is in percent of the time without a loss, for the files of Table I, with both TCPs that the "
         "paper explains. The earlier the packet is lost, the longer the file takes: congestion avoidance then starts "
-        "from a small window. Reno halves the window where Tahoe begins anew, and so is below half at 90 KB.",
+        "from a small window. Reno keeps half of its window and adds less than Tahoe.",
     )
 
 
@@ -211,7 +211,7 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "Reno leaves fast recovery at the first new ACK, and must then wait for its timer. Tahoe begins slow start "
-        "anew, and so sends the second lost packet too. Resets are not judged: in ns-2, as here, no sender ever makes one.",
+        "anew, and so sends the second lost packet too. Resets are not judged, as in ns-2 no sender ever makes one.",
     )
 
 
