@@ -59,8 +59,8 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [dependence("the web's", "web.arrivals"), *correlations],
         "Files whose sizes have no finite variance make the long range. The correlation from one interval to the next "
-        "is weak, as hundreds of readers begin independently. Beside is the short queue, to which only the first "
-        "packets of each pair come.",
+        f"is {min(one.value for one in correlations):.2f} to {max(one.value for one in correlations):.2f}, which is "
+        "not called strong. Beside is the short queue, to which only the first packets of each pair come.",
         [dependence("the short queue's", "lane.short.arrivals")],
     )
 

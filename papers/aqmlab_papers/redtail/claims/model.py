@@ -252,8 +252,8 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Two queues that meet the same noise come together from wherever they start, as g contracts. What the queue is "
-        "then distributed like does not depend on the start.",
+        "Two queues that meet the same noise come together from wherever they start, as g contracts. So the "
+        "distribution in the end does not depend on the start.",
     )
 
 

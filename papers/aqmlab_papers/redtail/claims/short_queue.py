@@ -91,7 +91,7 @@ def long_delay_flat(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> 
 @claim("the mean delay at the Adaptive RED queue is around q2/C2", "Section VI-A", "fig16")
 @tolerance(20, "% of it", "'around', as for the 110 ms of section IV")
 def middle_over_rate(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
-    """The mean delay of FTP is about the middle of its region over the mean rate of the long queue."""
+    """The mean delay of FTP is about the middle of the long queue's region over the mean rate of that queue."""
     middle = sum(m.BAND) / 2
     checks = []
     for where, runs in _figure_16(maxth1, equation_1).items():
