@@ -77,7 +77,9 @@ def false_alarms(time: Runs, n: Runs | None = None, *, tolerance: Tolerance) -> 
         [
             *over_n(n, counted),
             *(
-                Effect(f"false alarms by the law, N = {after}").exact(100 * falsely(after, 10.0), unit="%", most=most)
+                Effect(f"false alarms by the law, N = {after}").exact(
+                    100 * falsely(int(after), 10.0), unit="%", most=most
+                )
                 for after in points
             ),
         ],

@@ -137,7 +137,8 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves")
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The distributions of simulation, Markov chain and linear approximation agree well."""
-    checks, beside = [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
     for flows in theory.FLOWS:
         sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(theory.FLOWS) - flows)
         laws = [law(flows, float(tcp.window(theory.LOSS)), sigma) for law in (_by_chain, _by_gaussian)]

@@ -117,7 +117,7 @@ def prevents_over_reaction(time: Runs, n: Runs | None = None, *, tolerance: Tole
 
     return Judgement(
         [less(time, {}, "")],
-        "The bursts take rate from the long queue, but hardly any packets of theirs come to it. The fewer packets a "
+        "The bursts take rate from the long queue, but few of their packets come to it. The fewer packets a "
         "connection has in the short queue at first (N, beside), the more web files reach the long one and move its p.",
         m.over_n(n, less),
     )
@@ -138,7 +138,7 @@ def steady_long_queue(time: Runs, n: Runs | None = None, *, tolerance: Tolerance
 
     return Judgement(
         [inside(time, {}, "")],
-        "Bursts of the web change the long queue's rate, but hardly any packets of theirs come to it. With a smaller N "
+        "Bursts of the web change the long queue's rate, but few of their packets come to it. With a smaller N "
         "(beside) the rest of every larger web file comes to it as a burst.",
         m.over_n(n, inside),
     )
