@@ -43,6 +43,7 @@ OWN_WEIGHT, LONG_WEIGHT, WEIGHTS = "aqm.w_p", "aqm.long.w_p", [0.0001, 0.0005, 0
 N, T, C1_MAX = "aqm.n", "aqm.t", "aqm.c1_max"
 CHOSEN = {N: 256, C1_MAX: 0.5}
 """As calibrated: after how many packets a pair is long, and the largest share of the short queue."""
+NO_C1_MAX = "The paper does not print C1max: the calibrated one and C, which its analysis has, are judged."
 PROPAGATION = 0.064
 """Round trip of FTP without queues (s)."""
 LONG, SHORT = "lanes.bottleneck.long.", "lanes.bottleneck.short."
@@ -155,11 +156,20 @@ def by_owner(
     ]
 
 
-def printed_numbers(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance) -> list[Check]:
+def over_n(n: Runs | None, check: Callable[[Runs, At, str], Check]) -> list[Check]:
+    """Repeat at other N, if there are runs of them, a check that is judged at the calibrated one."""
+    if n is None:
+        return []
+    return [check(n, {N: after}, f", N = {after}") for after in n.points(N) if after != CHOSEN[N]]
+
+
+def printed_numbers(
+    runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance, at: At | None = None, where: str = ""
+) -> list[Check]:
     """Check the losses and delays of a table of printed values."""
     return [
-        Effect(f"{column.lower()} of {owner}, {label}").near(
-            runs.per_seed(of(owner, metric), label), rows[owner][place], tolerance
+        Effect(f"{column.lower()} of {owner}, {label}{where}").near(
+            runs.per_seed(of(owner, metric), label, at), rows[owner][place], tolerance
         )
         for label, rows in tables.items()
         for owner in CLASSES
@@ -168,10 +178,21 @@ def printed_numbers(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance
     ]
 
 
-def beyond_bounds(checks: Sequence[Check]) -> str:
-    """Return in words how many means are within their bounds, and which are not."""
-    off = [f"{check.effect}: {check.value:.3g}" for check in checks if not check.least <= check.value <= check.most]
-    return f"{len(checks) - len(off)} of {len(checks)} are near{': beyond are ' * bool(off)}{'; '.join(off)}."
+def farthest(runs: Runs, tables: Mapping[str, Rows], tolerance: Tolerance, key: str, form: str) -> Check:
+    """Check the printed number from which a fitted parameter departs most, at the value that departs least.
+
+    A number to which a parameter is fitted is no test where it comes near. That no value meets all together is.
+    """
+    nearest = [
+        max(printed_numbers(runs, tables, tolerance, {key: one}, f", {form.format(one)}"), key=_departure)
+        for one in runs.points(key)
+    ]
+    return min(nearest, key=_departure)
+
+
+def _departure(check: Check) -> float:
+    printed = (check.least + check.most) / 2
+    return abs(check.value / printed - 1)
 
 
 def forecast_rates(runs: Runs, label: str, seed: int, begin: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

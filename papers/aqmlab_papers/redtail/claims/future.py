@@ -58,7 +58,9 @@ def long_range(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         [dependence("the web's", "web.arrivals"), *correlations],
-        "Files of infinite variance make it. Beside is the short queue, which sees the first packets of each only.",
+        "Files whose sizes have no finite variance make the long range. The correlation from one interval to the next "
+        f"is {min(one.value for one in correlations):.2f} to {max(one.value for one in correlations):.2f}, which is "
+        "not called strong. Beside is the short queue, to which only the first packets of each pair come.",
         [dependence("the short queue's", "lane.short.arrivals")],
     )
 
@@ -106,9 +108,9 @@ def predictable(forecast: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks,
-        "The paper names no predictor; the regression, from the first half of the run, is the simplest that uses the "
-        "correlation. What one interval tells of the next is that a file takes several round trips. Beside is the "
-        "predictor of `prediction`, whose trend takes a burst for a rise.",
+        "The paper names no predictor. A regression on the last interval, from the first half of the run, is the "
+        "simplest that uses the correlation, and saves little, as the correlation is weak. Beside is the predictor of "
+        "`prediction`, whose trend takes a burst for a rise.",
         beside,
     )
 
@@ -126,9 +128,9 @@ def prediction_delay(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks,
-        f"With the paper's max_th1 of 30 kB the short queue waits {waits} ms by its length, with a prediction, with a "
-        "mean of 10 s in its place, and if it is always served first: what is predicted is served without a queue "
-        "that would have to ask for it.",
+        f"With the paper's max_th1 of 30 kB the mean delays are {waits} ms: with a rate by the queue's length, by a "
+        "prediction, by a mean of the last 10 s in its place, and if the short queue is always served first. The rate "
+        "that is predicted is served without a queue that would have to ask for it.",
         beside,
     )
 
@@ -151,8 +153,8 @@ def prediction_mean(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         )
     return Judgement(
         checks,
-        "Both serve the mean rate without a queue that would have to ask for it. A burst is in the queue, and in C1 "
-        "by its length, before any interval of 100 ms has counted it.",
+        "Both serve the mean rate without a queue that would have to ask for it. A burst raises C1 by the queue's "
+        "length before an interval of 100 ms has counted it, so that its prediction comes too late to help.",
     )
 
 
@@ -173,8 +175,9 @@ def prediction_bound(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
         ]
     return Judgement(
         checks,
-        "A steady rate r has C1 = r by the rule only at q1 = r max_th1 / C, a delay of max_th1 / C whatever r is. A "
-        "packet also waits for the one in transmission, 2.7 ms, and what a burst brings beyond C1max by either rule.",
+        "By the present rule a steady rate r has C1 = r at q1 = r max_th1 / C, and so a delay of max_th1 / C, whatever "
+        "r is. By either rule a packet also waits for the one in transmission, 2.7 ms, and a burst beyond C1max for "
+        "its turn.",
     )
 
 
@@ -185,7 +188,9 @@ def prediction_files(prediction: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = prediction.compare(
         m.of("WEB", "completion_time_mean"), m.PREDICTION, [m.RULE], better="lower", tolerance=tolerance, each=_EACH
     )
-    return Judgement(checks, "A small file is a handful of round trips, and each has the short queue in it once.")
+    return Judgement(
+        checks, "A small file takes a handful of round trips, each with the delay of the short queue in it."
+    )
 
 
 @ours(_WHERE, "prediction")
@@ -239,8 +244,8 @@ def between_queues(queues: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [ratio(m.DYNAMIC, m.FIXED, "equal")],
-        "The scheduler gives each queue that is never empty the same rate, whatever its thresholds. Beside is one "
-        "queue, in which they matter.",
+        "The scheduler gives each queue that is never empty the same rate, whatever its thresholds are. In one queue, "
+        "beside, they matter.",
         [ratio(m.ONE_DYNAMIC, m.ONE_FIXED, "lower")],
     )
 
@@ -286,8 +291,8 @@ def fairer_within_a_queue(queues: Runs, *, tolerance: Tolerance) -> Judgement:
 
     return Judgement(
         [slope("near")],
-        "The longer a queue, the more alike are its flows' round trips. That of the far flows, beside, hardly grows: "
-        "their loss is in the band as it is.",
+        "The longer a queue, the more alike are its flows' round trips. The queue of the far flows, beside, hardly "
+        "grows, as their loss is in the band anyway.",
         [slope("far")],
     )
 
@@ -330,9 +335,9 @@ def far_from_optimal(optimum: Runs, web: Runs, *, tolerance: Tolerance) -> Judge
     ]
     return Judgement(
         checks[:1],
-        f"The cost is the mean completion time. The best is {named(free)}. FTP's rate decides nothing: from C1max = "
-        f"{m.CHOSEN[m.C1_MAX]:g} C on it keeps {min(enough):.0f} % and more, as the web brings as much, however long "
-        "it waits. If FTP's time-outs, against which the paper has C1max, may be a tenth above the fewest of the grid, "
-        f"the best is {named(spared)}: beside.",
+        f"The cost is the mean completion time, and the best is {named(free)}. FTP keeps {min(enough):.0f} % of its "
+        f"rate and more from C1max = {m.CHOSEN[m.C1_MAX]:g} C on, so that its rate decides nothing. With FTP's "
+        "time-outs, against which the paper has C1max, at most a tenth above the fewest, the best is "
+        f"{named(spared)} (beside).",
         checks[1:],
     )

@@ -82,23 +82,27 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 
         return theory.of_steady(steady, theory.MOVING, flows, ratio)
 
-    checks = [
-        around(
-            f"{'deviation of the' if swing else 'mean'} queue of the model over the engine's, N = {flows}, {text}",
-            over(flows, window, swing),
-            1,
-            tolerance,
-        )
-        for swing in (False, True)
-        for flows in theory.FLOWS
+    checks, beside = (
+        [
+            around(
+                f"{'deviation of the' if swing else 'mean'} queue of the model over the engine's, N = {flows}, {text}",
+                over(flows, window, swing),
+                1,
+                tolerance,
+            )
+            for swing in (False, True)
+            for flows in theory.FLOWS
+        ]
         for text, window in BY_P.items()
-    ]
+    )
     losses = [theory.of_steady(steady, theory.MOVING, flows, lambda one: one.loss) for flows in theory.FLOWS]
     return Judgement(
         checks,
-        f"Section VI does not state P. The engine loses {losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40, not "
-        "the 0.014 of Fig. 11: ns-2's spacing of drops turns a band of 1 to 2 % for p into one of 0.67 to 1.33 % for "
-        "losses. The model's swing is that of the printed deviations of a flow's rate.",
+        "Section VI does not state P; the 0.014 of Fig. 11 is taken. The engine's own, beside, is "
+        f"{losses[0]:.4f} with 20 flows and {losses[1]:.4f} with 40: ns-2's spacing of drops turns a band of 1 to 2 % "
+        "for p into one of 0.67 to 1.33 % for losses. The model's swing follows from the printed deviations of a "
+        "flow's rate.",
+        beside,
     )
 
 
@@ -109,7 +113,7 @@ def model_consistent(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 @tolerance(AGREE)
 def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
-    """p may be taken as fixed, since the band is narrow: the queue swings as it does at a fixed loss."""
+    """To take p as fixed hardly restricts, as its band is narrow: the queue swings as it does at a fixed loss."""
     checks = [
         versus(
             f"deviation of the queue, moving thresholds over a fixed loss, N = {flows}",
@@ -124,8 +128,8 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Inside the band p goes with the averaged queue: RED's own loop, which can hold a queue tight or make it "
-        "oscillate. The means are not compared: they are those of different losses.",
+        "Inside the band p still goes with the averaged queue. This is RED's own loop, which may hold a queue tight or "
+        "make it oscillate. Only deviations are compared, as the means are of different losses.",
     )
 
 
@@ -133,23 +137,24 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
 @tolerance(0.1, "", "greatest distance of two distribution functions: a quarter of a deviation between bell curves")
 def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     """The distributions of simulation, Markov chain and linear approximation agree well."""
-    checks, beside = [], []
+    checks: list[Check] = []
+    beside: list[Check] = []
     for flows in theory.FLOWS:
         sigma, other = redtail.paper_sigma(flows), redtail.paper_sigma(sum(theory.FLOWS) - flows)
         laws = [law(flows, float(tcp.window(theory.LOSS)), sigma) for law in (_by_chain, _by_gaussian)]
         checks.append(
             Effect(f"distance of chain and Gaussian, N = {flows}").exact(theory.kolmogorov(*laws), most=tolerance.value)
         )
-        for text, window in SHAPES.items():
+        for part, (text, window) in zip((checks, beside), SHAPES.items(), strict=True):
             for name, law in (("chain", _by_chain), ("Gaussian", _by_gaussian)):
                 effect = f"distance of engine and {name}, N = {flows}, {text}"
-                checks.append(Effect(effect).of(_apart(steady, flows, law, window, sigma), most=tolerance.value))
+                part.append(Effect(effect).of(_apart(steady, flows, law, window, sigma), most=tolerance.value))
             effect = f"distance of engine and chain, deviations interchanged, N = {flows}, {text}"
             beside.append(Effect(effect).of(_apart(steady, flows, _by_chain, window, other), most=tolerance.value))
     return Judgement(
         checks,
         "Chain and Gaussian are one model, and agree but for the map's curvature. Section VI does not state the mean "
-        "window: that of Fig. 11's P and the engine's own, which makes the means agree, are judged. Beside: the "
+        "window, and that of Fig. 11's P is taken. Beside are the engine's own, which makes the means agree, and the "
         "printed deviations of a flow's rate interchanged, as they may be by a misprint.",
         beside,
     )
@@ -174,8 +179,9 @@ def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
             ),
             Effect("deviation with S = 2 RTT over that with S = RTT").exact(two.sd / one.sd, least=tolerance.value),
         ],
-        f"At S = RTT the slope at the equilibrium is 0 and the noise of a slot alone moves the queue, {one.sd:.0f} "
-        f"packets; at 2 RTT it is -1, the limit of stability, and the deviation {two.sd:.0f}.",
+        f"At S = RTT the slope of f at the equilibrium is 0, and the queue's deviation, {one.sd:.0f} packets, is the "
+        f"noise of one slot. At 2 RTT the slope is -1, the limit of stability, and the deviation is {two.sd:.0f} "
+        "packets. A fifth of q_e or less is called small.",
     )
 
 
@@ -194,15 +200,16 @@ def into_itself(_: object, *, tolerance: Tolerance) -> Judgement:
                 f"how far f leaves [0, {theory.BUFFER}], at most, d C/(N W) from {LOADS[0]:g} to {LOADS[-1]:g}"
             ).exact(outside[worst], unit="packets", most=tolerance.value)
         ],
-        f"False near full load: with d C/(N W) = {worst:g} f falls to {-outside[worst]:.0f} packets, and one such load "
-        "refutes a statement on all. The proposition stands: cut off at 0, the queue still comes nearer.",
+        "It is false where windows hardly exceed what the wire holds. With a share of d C/(N W) = "
+        f"{worst:g} on the wire f falls to {-outside[worst]:.0f} packets, and one such case refutes a statement on "
+        "all. The proposition stands: cut off at 0, the queue still comes nearer.",
     )
 
 
 @claim("the equilibrium qe is globally asymptotically stable", "Proposition 6.1", "fig18")
 @tolerance(REST)
 def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
-    """With S below (10) the equilibrium is globally stable, geometrically."""
+    """With S below (10) the equilibrium is globally stable, and the distance from it shrinks geometrically."""
     checks = [
         Effect(f"greatest distance from q_e after 20 000 slots, d C/(N W) = {load:g}").exact(
             _unrest(theory.loaded(load, 0.99)), unit="packets", most=tolerance.value
@@ -217,8 +224,8 @@ def stable_below_limit(_: object, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "(10) is f'(0) > -1, and f is convex with f' < 1, so that |f'| < 1 everywhere. The ratio is rho of eq. (14), "
-        "from queues of up to 5 q_e, with S at 0.1, 0.5 and 0.99 of (10).",
+        "(10) says that f'(0) > -1; as f is convex with f' < 1, |f'| < 1 everywhere. The ratio of two distances is rho "
+        "of eq. (14). Queues of up to 5 q_e are followed, with S at 0.1, 0.5 and 0.99 of (10).",
     )
 
 
@@ -231,7 +238,7 @@ def _shrinks(queue_model: Slots) -> float:
 @claim("the queue length distribution … converges to … weakly", "Proposition 6.3", "fig18")
 @tolerance(0.01, "packets", "the same queue")
 def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
-    """With noise the distributions then converge."""
+    """With S below (10) and noise the distribution of the queue length converges."""
     checks = []
     for load in LOADS:
         queue_model = theory.loaded(load, 0.99)
@@ -244,7 +251,11 @@ def contraction(_: object, *, tolerance: Tolerance) -> Judgement:
                 f"d C/(N W) = {load:g}"
             ).exact(float(abs(queues[1] - queues[0])), unit="packets", most=tolerance.value)
         )
-    return Judgement(checks, "g contracts in its first argument, whatever the noise.")
+    return Judgement(
+        checks,
+        "Two queues that meet the same noise come together from wherever they start, as g contracts. So the "
+        "distribution in the end does not depend on the start.",
+    )
 
 
 @claim(
@@ -269,7 +280,7 @@ def invariant(_: object, *, tolerance: Tolerance) -> Judgement:
 @claim("has probability masses at q = 0 and q = B, and has probability density on (0, B)", "Section VI-B", "masses")
 @tolerance(10, "", "ten times the mass of the neighbouring packet tells a mass from a density")
 def masses(_: object, *, tolerance: Tolerance) -> Judgement:
-    """It has masses at 0 and at B, and a density between."""
+    """The invariant distribution of the queue has masses at 0 and at B, and a density between."""
     p = theory.small_buffer().probability
     steps = p[2:-1] / p[1:-2]
     checks = [
@@ -285,8 +296,8 @@ def masses(_: object, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         checks,
-        f"With 40 flows, S = 2 RTT and a buffer of 600 packets {100 * p[0]:.1f} and {100 * p[-1]:.1f} % of the slots. "
-        "At S = RTT and 800 packets either end is beyond reach.",
+        f"With 40 flows, S = 2 RTT and a buffer of 600 packets the queue is at 0 in {100 * p[0]:.1f} % of the slots "
+        f"and at B in {100 * p[-1]:.1f} %. At S = RTT and 800 packets either end is beyond reach.",
     )
 
 
@@ -302,14 +313,14 @@ def settling(_: object, *, tolerance: Tolerance) -> Judgement:
             for flows in theory.FLOWS
             for slots in (0.25, 0.5, 1.0)
         ],
-        "Below q_e the queue rises, above it falls without passing.",
+        "A queue above q_e falls without passing it. One below rises, perhaps beyond q_e, and then falls.",
     )
 
 
 @claim("graphical analysis reveals that |q_n+1 - q_e| <= |q_n - q_e|", "Proof of Proposition 6.2", "fig18 fig19")
 @tolerance(EXACT)
 def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
-    """Every slot then brings the queue nearer."""
+    """If f'(q_e) >= 0 every slot brings the queue nearer to the equilibrium."""
     q = np.arange(theory.BUFFER + 1.0)
     return Judgement(
         [
@@ -318,8 +329,8 @@ def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
             )
             for flows in theory.FLOWS
         ],
-        f"Not of short queues: from an empty one 40 flows go to {float(theory.model(40).f(0.0)):.0f} packets in a "
-        "slot, were the buffer as long. The proposition is true all the same.",
+        "It is false for short queues: in a buffer without an end the queue of 40 flows would go from 0 to "
+        f"{float(theory.model(40).f(0.0)):.0f} packets in a slot. The proposition is true all the same.",
     )
 
 
@@ -339,8 +350,8 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
                 float(max(parts)), most=1 + tolerance.value
             )
         ],
-        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit; with factors W C and C it follows from "
-        "the sum of rates at the equilibrium.",
+        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit, so that the formula itself cannot be "
+        "tested. With factors W C and C it follows from the sum of rates at the equilibrium, and is judged so.",
     )
 
 
@@ -402,7 +413,8 @@ def model_at_fixed_loss(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     checks = [over(read, flows) for read in ("mean", "deviation") for flows in theory.FLOWS]
     return Judgement(
         checks,
-        "The square-root law knows no time-outs, which are of at least 1 s here; of 0.2 s: docs/theory/redtail.md.",
+        "The square-root law knows no time-outs, which are of at least 1 s here. docs/theory/redtail.md has the same "
+        "with 0.2 s.",
     )
 
 
@@ -416,6 +428,6 @@ def limit_of_figures(_: object) -> Judgement:
             )
             for flows in theory.FLOWS
         ],
-        "That S is covered by 6.2, which is about the queue without noise. That the distribution converges, for which "
-        "6.3 asks (10), is seen in the chain and not derived there.",
+        "Proposition 6.2 covers this S, but is about the queue without noise. That the distribution converges, 6.3 "
+        "derives only below (10); here the chain shows it.",
     )

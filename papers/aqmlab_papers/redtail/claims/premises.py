@@ -21,7 +21,8 @@ def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "A loss event is a round trip with a full queue, 500 ms: a full buffer drops until the flows notice.",
+        "A full buffer drops what comes until the flows notice, which is a round trip later. Losses within 500 ms, a "
+        "round trip with a full queue, are one event.",
         ftp_alone.compare(
             "loss_synchronisation",
             TAIL,
@@ -36,7 +37,7 @@ def synchronised(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim("the performance of RED is very sensitive to parameter settings", "Section I (cited)", "synchronisation")
 @tolerance(2, "", "very: the queue, and with it the delay, at least doubles from one setting to another")
 def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
-    """RED's queue depends strongly on its setting."""
+    """The performance of RED is very sensitive to its setting: its queue, by max_p."""
 
     def ratio(name: str, count: int) -> Check:
         queues = [
@@ -50,7 +51,8 @@ def red_is_sensitive(ftp_alone: Runs, *, tolerance: Tolerance) -> Judgement:
     counts = ftp_alone.points(COUNT)
     return Judgement(
         [ratio("RED", count) for count in counts],
-        "A fixed max_p fixes the queue at which the flows' loss is what they need; Adaptive RED, beside, moves it.",
+        "Flows need a certain loss, and max_p decides at which queue RED drops as much. Adaptive RED, beside, moves "
+        "max_p.",
         [ratio(ARED, count) for count in counts],
     )
 
@@ -82,8 +84,8 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"{drops('near'):.0f} and {drops('far'):.0f} packets: RED drops a share that is the same for all, so a faster "
-        "flow is hit, and halves its window, more often.",
+        f"The near flows have {drops('near'):.0f} packets dropped, the far ones {drops('far'):.0f}. RED drops the same "
+        "share of every flow, so that a faster flow is hit, and halves its window, more often.",
     )
 
 
@@ -94,7 +96,7 @@ def faster_loses_more(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 @tolerance(10, "%", "FTP's rate halves by its square-root law")
 def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Drops in slow start do not relieve the link: losses hardly slow the web down."""
+    """Dropping web packets does not control their traffic's rate: with more losses web sends hardly less."""
 
     def change(owner: str) -> PerSeed:
         light, heavy = (
@@ -105,8 +107,8 @@ def drops_do_not_relieve(random_loss: Runs, *, tolerance: Tolerance) -> Judgemen
 
     return Judgement(
         [Effect("throughput of web with 4 % of losses over that with 1 %").of(change("WEB"), least=-tolerance.value)],
-        "Over a link of 1 Gbit/s, whose losses alone limit the rates. What is lost of a file is sent again; readers "
-        "only come back a little later. FTP, which the sentence does not concern, is beside.",
+        "On a link of 1 Gbit/s random losses alone limit the rates. Lost packets of a file are sent again, and its "
+        "reader only comes back a little later. FTP, whose rate does fall, is beside.",
         [Effect("throughput of FTP with 4 % of losses over that with 1 %").of(change("FTP"), most=-tolerance.value)],
     )
 
@@ -126,6 +128,6 @@ def voice_and_video(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "From packet to packet the delay varies more than in one queue, since the link turns from one queue to the "
-        "other; over seconds it follows the bursts, which get no more than C1max of the link.",
+        "other. Over seconds it follows the bursts, which get no more than C1max of the link.",
         beside,
     )

@@ -5,7 +5,7 @@ from functools import partial
 
 import polars
 
-from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers import At, Check, Effect, Judgement, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe import thresholds
 from aqmlab_papers.redtail import measures as m
 
@@ -27,19 +27,23 @@ def calm_alone(time: Runs, *, tolerance: Tolerance) -> Judgement:
     deviation = m.swing(time, m.Q, m.ARED, m.FLOWS_ALONE)
     return Judgement(
         [Effect("time in the region before web traffic comes").of(share, least=100 - tolerance.value)],
-        f"Ten flows in congestion avoidance keep near the middle, by {deviation:.1f} packets (standard deviation).",
+        "Ten flows in congestion avoidance keep the queue near the middle of the region: its standard deviation is "
+        f"{deviation:.1f} packets.",
     )
 
 
 @claim("the queue length of Adaptive RED deviates dramatically from the desired region", "Section II, Fig. 1", "fig1")
-@tolerance(10, "%", "dramatically: outside the region for at least a tenth of the time")
+@tolerance(10, "%", "dramatically: outside for a tenth of the time, twice what a queue may be that is in its region")
 def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """When web and CBR traffic come, its queue deviates dramatically from the region."""
+    """When web and CBR traffic come, Adaptive RED's queue deviates from the desired region, and dramatically."""
     outside = 100 - time.from_series(m.ARED, m.share_in(m.Q, m.BAND, *m.ALL_TRAFFIC), unit="%")
     return Judgement(
-        [Effect("time outside the region after web traffic came").of(outside, unit="%", least=tolerance.value)],
-        "Web bursts are faster than the averaged queue; the excursions are short, and most of the time the queue is "
-        "in the region all the same.",
+        [
+            Effect(f"time outside the region after web traffic came{much}").of(outside, unit="%", least=least)
+            for much, least in (("", IN_REGION.value), (", dramatically", tolerance.value))
+        ],
+        "Bursts of the web are faster than the averaged queue, and throw the queue out of the region. But Adaptive RED "
+        f"brings it back soon: it is outside for {outside:.1f} % of the time.",
     )
 
 
@@ -50,7 +54,7 @@ def thrown_by_web(time: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 @tolerance(DOUBLED)
 def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Its queue then varies a lot more, and FTP's packets wait longer and are lost more often."""
+    """Beside web traffic Adaptive RED's queue varies a lot more, and FTP's packets wait longer and are lost more."""
     swings, delays, losses = (
         [time.from_series(m.ARED, read(*period)) for period in (m.FLOWS_ALONE, m.ALL_TRAFFIC)]
         for read in (partial(m.spread_over, m.Q), partial(m.mean_over, "ftp.delay", scale=1e3), share_lost)
@@ -63,8 +67,8 @@ def great_variation(time: Runs, *, tolerance: Tolerance) -> Judgement:
             m.versus(f"loss of FTP {then} over that before", reversed(losses), "higher", thresholds.LOSS),
         ],
         f"The deviation goes from {swings[0]:.2g} to {swings[1]:.2g} packets, FTP's delay from {delays[0]:.0f} to "
-        f"{delays[1]:.0f} ms and its loss from {losses[0]:.2g} to {losses[1]:.2g} %: Adaptive RED holds the mean queue "
-        "at the price of drops.",
+        f"{delays[1]:.0f} ms and its loss from {losses[0]:.2g} to {losses[1]:.2g} %. Adaptive RED holds the mean "
+        "queue, and with it the delay, at the price of drops.",
     )
 
 
@@ -92,32 +96,30 @@ def pace(start: float, end: float) -> Callable[[polars.DataFrame], float]:
 @claim("makes the Adaptive RED increase/decrease its dropping probability rapidly", "Section II", "fig1")
 @tolerance(DOUBLED)
 def over_reaction(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Adaptive RED then raises and lowers its drop probability rapidly."""
+    """Beside web traffic Adaptive RED raises and lowers its drop probability rapidly."""
     before, after = (time.from_series(m.ARED, pace(*period)) for period in (m.FLOWS_ALONE, m.ALL_TRAFFIC))
     return Judgement(
         [Effect("movement of p in a second after web traffic came / before").of(after / before, least=tolerance.value)],
-        f"From {before:.2g} to {after:.2g}: p follows the averaged queue, which the bursts move.",
+        f"In a second p moves by {before:.2g} on average before web traffic comes, and by {after:.2g} after it: p "
+        "follows the averaged queue, which the bursts move.",
     )
 
 
 @claim("This scheme prevents the over-reaction behavior of RED", "Section IV", "fig4")
 @tolerance(50, "% of it", "an over-reaction is a movement that is doubled; prevented, it is halved")
-def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judgement:
-    """RED+Tail prevents this: the long queue's drop probability moves far less than Adaptive RED's."""
+def prevents_over_reaction(time: Runs, n: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """RED+Tail prevents Adaptive RED's over-reaction: the long queue's drop probability moves far less."""
     ared = time.from_series(m.ARED, pace(*m.ALL_TRAFFIC))
-    checks = [
-        m.versus(
-            f"movement of p in a second, RED+Tail over Adaptive RED, N = {after}",
-            (n.from_series(m.HERO, pace(*m.ALL_TRAFFIC), {m.N: after}), ared),
-            "lower",
-            tolerance,
-        )
-        for after in n.points(m.N)
-    ]
+
+    def less(runs: Runs, at: At, where: str) -> Check:
+        pair = (runs.from_series(m.HERO, pace(*m.ALL_TRAFFIC), at), ared)
+        return m.versus(f"movement of p in a second, RED+Tail over Adaptive RED{where}", pair, "lower", tolerance)
+
     return Judgement(
-        checks,
-        "The bursts take the rate from the long queue in place of adding to it, and the fewer web files it has, the "
-        "less its drop probability moves.",
+        [less(time, {}, "")],
+        "The bursts take rate from the long queue, but few of their packets come to it. The fewer packets a "
+        "connection has in the short queue at first (N, beside), the more web files reach the long one and move its p.",
+        m.over_n(n, less),
     )
 
 
@@ -127,18 +129,18 @@ def prevents_over_reaction(time: Runs, n: Runs, *, tolerance: Tolerance) -> Judg
     "fig4",
 )
 @tolerance(IN_REGION)
-def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
+def steady_long_queue(time: Runs, n: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
     """RED+Tail's long queue stays in the region beside web traffic."""
-    shares = {
-        after: n.from_series(m.HERO, m.share_in(m.Q2, m.BAND, *m.ALL_TRAFFIC), {m.N: after}, unit="%")
-        for after in n.points(m.N)
-    }
+
+    def inside(runs: Runs, at: At, where: str) -> Check:
+        share = runs.from_series(m.HERO, m.share_in(m.Q2, m.BAND, *m.ALL_TRAFFIC), at, unit="%")
+        return Effect(f"time that the long queue is in the region{where}").of(share, least=100 - tolerance.value)
+
     return Judgement(
-        [
-            Effect(f"time that the long queue is in the region, N = {after}").of(share, least=100 - tolerance.value)
-            for after, share in shares.items()
-        ],
-        "Its rate is what short flows leave. With a small N the rest of every larger web file comes to it as a burst.",
+        [inside(time, {}, "")],
+        "Bursts of the web change the long queue's rate, but few of their packets come to it. With a smaller N "
+        "(beside) the rest of every larger web file comes to it as a burst.",
+        m.over_n(n, inside),
     )
 
 
@@ -148,17 +150,21 @@ def steady_long_queue(n: Runs, *, tolerance: Tolerance) -> Judgement:
     "fig4 fig1 over-n",
 )
 @tolerance(thresholds.DEVIATION)
-def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
-    """It varies less than Adaptive RED's queue."""
+def steadier(web: Runs, n: Runs | None = None, *, tolerance: Tolerance) -> Judgement:
+    """RED+Tail's long queue varies less than the one queue of Adaptive RED."""
     ared = web.per_seed("queue_std", m.ARED)
-    checks = [
-        Effect(f"standard deviation of the long queue over that of Adaptive RED's queue, N = {after}").better(
-            n.per_seed(m.LONG + "queue_std", m.HERO, {m.N: after}), ared, "lower", tolerance
+
+    def less(runs: Runs, at: At, where: str) -> Check:
+        return Effect(f"standard deviation of the long queue over that of Adaptive RED's queue{where}").better(
+            runs.per_seed(m.LONG + "queue_std", m.HERO, at), ared, "lower", tolerance
         )
-        for after in n.points(m.N)
-    ]
+
     return Judgement(
-        checks, f"Adaptive RED's swings by {ared}. The larger N, the less of the web's files reaches the long queue."
+        [less(web, {}, "")],
+        f"The standard deviation of Adaptive RED's queue is {ared}, that of the long queue "
+        f"{web.per_seed(m.LONG + 'queue_std', m.HERO)}. The larger N (beside), the fewer packets of web files reach "
+        "the long queue.",
+        m.over_n(n, less),
     )
 
 
@@ -171,7 +177,7 @@ def steadier(n: Runs, web: Runs, *, tolerance: Tolerance) -> Judgement:
     10, "%", "the least printed difference that the text speaks of is 12 %; a window halved in a fifth of the flows"
 )
 def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
-    """A small rate slows FTP without shrinking its windows."""
+    """Where short flows take its rate, FTP sends less without shrinking its windows."""
     sent, windows = (
         time.from_series(m.HERO, while_squeezed(value), unit="%")
         for value in (polars.col("ftp.arrivals"), outstanding())
@@ -182,7 +188,8 @@ def windows_hold(time: Runs, *, tolerance: Tolerance) -> Judgement:
             Effect(f"packets that FTP sends {then}").of(sent, most=-tolerance.value),
             Effect(f"packets that FTP has outstanding {then}").of(windows, least=-tolerance.value),
         ],
-        "Packets on the wire move to the queue. The rate is back when the burst has passed, with the same windows.",
+        "A smaller rate moves packets from the wire to the queue, and the windows hold both. When the burst has "
+        "passed, the rate is back with the same windows.",
     )
 
 
@@ -211,14 +218,17 @@ def while_squeezed(value: polars.Expr) -> Callable[[polars.DataFrame], float]:
 @tolerance(10, "% of it", "some hundred time-outs vary by as much from seed to seed")
 def spares_timeouts(c1max: Runs, *, tolerance: Tolerance) -> Judgement:
     """C1max below C spares FTP time-outs."""
-    whole = c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: 1.0})
-    checks = [
+    count = {most: c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: most}) for most in c1max.points(m.C1_MAX)}
+    whole, chosen = count.pop(1.0), count[m.CHOSEN[m.C1_MAX]]
+    first, *more = [
         Effect(f"time-outs of FTP over those with C1max = C, C1max = {most:g} C").better(
-            c1max.per_seed(m.of("FTP", "timeouts"), m.HERO, {m.C1_MAX: most}), whole, "lower", tolerance
+            count[most], whole, "lower", tolerance
         )
-        for most in c1max.points(m.C1_MAX)
-        if most < 1
+        for most in sorted(count, key=lambda most: most != m.CHOSEN[m.C1_MAX])
     ]
     return Judgement(
-        checks, f"With C1max = C they have {whole}: bursts are short, and the retransmission timer is long."
+        [first],
+        f"FTP has {chosen:.0f} time-outs with the calibrated C1max and {whole:.0f} with C1max = C, where a burst may "
+        "stop the long queue altogether. Other values of C1max are beside.",
+        more,
     )

@@ -39,8 +39,9 @@ def files_as_alone(files: Runs, alone: Runs, *, tolerance: Tolerance) -> Judgeme
     wait = files.per_seed(of("file", DELAY), HERO)
     return Judgement(
         checks,
-        f"Slow start takes several round trips, each of 128 ms alone and of {128 + wait.mean:.0f} ms here; with the "
-        f"delay that Table III prints each would be of {128 + TABLE_3[HERO]['WEB'][1]:.0f} ms.",
+        f"Slow start takes several round trips. Each is 128 ms on an empty link and {128 + wait.mean:.0f} ms here, "
+        "with the calibrated C1max; with the delay that Table III prints it would be "
+        f"{128 + TABLE_3[HERO]['WEB'][1]:.0f} ms.",
     )
 
 
@@ -53,8 +54,8 @@ def _longer(name: str, quote: str, text: str, slow: str, fast: str, times: float
         effect = f"delivery time with {slow} / {fast}, mean over sizes"
         low, high = times * (1 - tolerance.value), times * (1 + tolerance.value)
         lost = ", and ".join(
-            f"{files.per_seed(of('file', LOSS), label)} with {label}, where they wait "
-            f"{files.per_seed(of('file', DELAY), label)} a round trip"
+            f"{files.per_seed(of('file', LOSS), label)} with {label}, where each round trip has a wait of "
+            f"{files.per_seed(of('file', DELAY), label)}"
             for label in (slow, fast)
         )
         ratio = _factor(files, slow, files, fast, lambda found: min(low, high, key=lambda end: abs(found - end)))
@@ -67,7 +68,7 @@ LONGER = [
     _longer(
         "thrice-with-red",
         "the Adaptive RED has a loss rate 4.5%, its delivery time is three times longer",
-        "They take three times longer with Adaptive RED.",
+        "Small files take three times as long with Adaptive RED as with RED+Tail.",
         ARED,
         HERO,
         3,
@@ -76,7 +77,7 @@ LONGER = [
     _longer(
         "longer-still",
         "the file delivery time of the drop-tail scheme is about 2.5 times longer than Adaptive RED's",
-        "Drop-tail takes 2.5 times longer still.",
+        "Small files take 2.5 times as long with drop-tail as with Adaptive RED.",
         TAIL,
         ARED,
         2.5,
@@ -87,7 +88,7 @@ LONGER = [
 @claim("This is mainly due to the long queuing delay (0.340sec)", "Section IV", "fig9")
 @tolerance(50, "%", "mainly: more than half of the difference")
 def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) -> Judgement:
-    """That is mainly due to its long queue: at one loss, independent from packet to packet, most of it remains."""
+    """That small files take longer with drop-tail than with Adaptive RED is mainly due to its long queueing delay."""
     ared, tail = (files.per_seed(of("file", DELAY), label).mean / 1e3 for label in (ARED, TAIL))
     lost = files.per_seed(of("file", LOSS), ARED).mean / 100
     sizes = [round(size / 1e3) for size in files.points(SIZE)]
@@ -103,11 +104,10 @@ def mainly_by_delay(files: Runs, short_buffer: Runs, *, tolerance: Tolerance) ->
                 part, least=tolerance.value
             )
         ],
-        f"Our difference is a factor of {1 + whole.mean:.2f}, not the printed 2.5 (`longer-still`). Trials of TCP that "
-        f"lose {100 * lost:.1f} % of the packets, whatever their place, take {alone:.2f} times as "
-        "long with drop-tail's delay as with Adaptive RED's; they leave out that a full buffer loses several packets "
-        f"of a window. A buffer of 60 kB changes the loss too: {short_buffer.per_seed(of('file', LOSS), short)}, with "
-        f"a delay of {short_buffer.per_seed(of('file', DELAY), short)}.",
+        f"Files take {1 + whole.mean:.2f} times as long here, not 2.5 times as in print (`longer-still`). Of this, "
+        f"trials of TCP at one random loss of {100 * lost:.1f} % have a factor of {alone:.2f}, by the two delays "
+        f"alone. Beside is a buffer of 60 kB, which has Adaptive RED's delay but loses "
+        f"{short_buffer.per_seed(of('file', LOSS), short)}.",
         [
             Effect("part of it that goes with a drop-tail buffer of Adaptive RED's delay").of(
                 spared, least=tolerance.value
@@ -130,7 +130,7 @@ def files_sooner(files: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        f"RED+Tail spares short files all early drops, at the price of {files.per_seed(of('file', DELAY), HERO)} a "
-        "round trip with the calibrated C1max; the sensitivity table has another. A later discipline is sooner where a "
-        "shorter queue makes up for its losses.",
+        "RED+Tail spares short files all early drops, but with the calibrated C1max each of their round trips has a "
+        f"wait of {files.per_seed(of('file', DELAY), HERO)}. The sensitivity table has another C1max. A later "
+        "discipline is sooner where a shorter queue makes up for its losses.",
     )

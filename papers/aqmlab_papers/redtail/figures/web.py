@@ -205,7 +205,7 @@ def alarms(n: Runs) -> polars.DataFrame:
     rows = []
     for after in n.points(m.N):
         row: dict[str, str | float | None] = {"N": str(after)}
-        row |= cells("counted (%)", counted_long(n, after))
+        row |= cells("counted (%)", counted_long(n, {m.N: after}))
         rows.append(row | {"by the law (%)": 100 * taken_for_long(after, 10.0)})
     return polars.DataFrame(rows)
 
