@@ -99,7 +99,7 @@ class Brief(Evidence):
         """Return the study of an experiment, which is brief unless its time series are read at fixed times."""
 
         def made(changed: Settings) -> Study:
-            found = setting.study(self.paper, replace(experiment, settings={**experiment.settings, **changed}), 1)
+            found = setting.study(self.paper, replace(experiment, settings={**experiment.settings, **changed}))
             assert found
             return found
 

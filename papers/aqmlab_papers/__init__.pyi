@@ -1,3 +1,4 @@
+from .describe.calibration import LINUX_TCP as LINUX_TCP
 from .describe.calibration import PHASES as PHASES
 from .describe.calibration import Calibration as Calibration
 from .describe.calibration import Printed as Printed

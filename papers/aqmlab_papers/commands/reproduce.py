@@ -86,7 +86,8 @@ def reproduce(
     cluster: options.Cluster = None,
     engine: options.Engine = "packet",
     full: Annotated[
-        bool, typer.Option("--full", help="With --engine: all that the paper measured, as long and as often as it did.")
+        bool,
+        typer.Option("--full", help="With --engine: all that it can repeat, as long and as often as the paper did."),
     ] = False,
     json: options.Json = False,
     list_: Annotated[
@@ -96,8 +97,8 @@ def reproduce(
     """Reproduce the figures, tables and claims of a paper.
 
     The report has every figure and table, and a verdict on every claim. Finished work is kept: rerunning the command
-    computes only the missing part, even after Ctrl-C or kill -9. With --engine linux real hosts repeat what the paper
-    measured on real hosts, beside what the store has of the simulation.
+    computes only the missing part, even after Ctrl-C or kill -9. With --engine linux real hosts repeat some of the
+    experiments, beside what the store has of the simulation.
     """
     from aqmlab.execute.engine import PACKETS, Engine
     from aqmlab.files import json_text

@@ -35,6 +35,12 @@ class Variant:
 PHASES = Variant("delays moved by up to 3 %", {"*.delay": 0.03})
 """Delays that each run draws anew: a verdict that this changes rests on packets that meet in step."""
 
+LINUX_TCP = Variant(
+    "Linux's TCP with Reno",
+    {"traffic.*.tcp.preset": "linux", "traffic.*.tcp.flavour": "rack", "traffic.*.tcp.congestion": "reno"},
+)
+"""The TCP of real hosts with the window law of the simulators: its detection of losses, timers and initial window."""
+
 
 @dataclass(frozen=True)
 class Printed:

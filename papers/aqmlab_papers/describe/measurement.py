@@ -1,4 +1,4 @@
-"""Experiments that the paper did on real machines, and that another engine than the simulator can repeat."""
+"""Experiments that another engine than the simulator repeats, such as those that a paper did on real machines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Measurement:
-    """How an engine repeats the experiments that a paper measured.
+    """How an engine repeats experiments of a paper, which measured or simulated them.
 
     * engine: the name of the engine: ``linux``.
     * experiments: the names of these experiments, each with whether it is done only on request: with ``--full``, or

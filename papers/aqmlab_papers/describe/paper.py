@@ -303,7 +303,7 @@ class Paper:
     * variants: other values of such parameters, for the sensitivity table.
     * calibration: how such parameters were fitted to the numbers that the paper prints.
     * later: the parts that are left out; empty if there are none.
-    * measurements: how other engines repeat experiments that it did on real machines.
+    * measurements: how other engines repeat some of its experiments.
     * simulated: the simulated paper, of one that another engine measures: see `Paper.on`.
     """
 
@@ -325,20 +325,20 @@ class Paper:
     def on(self, engine: str, *, full: bool = False, quick: bool = False, only: Iterable[str] = ()) -> Paper:
         """Return the paper with the experiments that another ``engine`` repeats; its `simulated` is this one.
 
-        ``full``, ``quick`` and ``only`` are as for `Measurement.paper`. Raises `ValueError` if the paper measured
-        nothing that the engine can repeat.
+        ``full``, ``quick`` and ``only`` are as for `Measurement.paper`. Raises `ValueError` if the engine can repeat
+        nothing of the paper.
         """
         return self.measured(engine).paper(self, full=full, quick=quick, only=only)
 
     def measured(self, engine: str) -> Measurement:
-        """Return how an ``engine`` repeats what the paper measured; raise `ValueError` if it cannot."""
+        """Return how an ``engine`` repeats experiments of the paper; raise `ValueError` if it cannot."""
         for one in self.measurements:
             if one.engine == engine:
                 return one
         able = ", ".join(one.engine for one in self.measurements)
         why = (
-            f"the engine that can repeat its measurements is {able}"
+            f"the engine that can repeat some of its experiments is {able}"
             if able
-            else "its experiments are simulations, with the TCPs of their simulators, which no other engine has"
+            else "its experiments are simulations, with the TCPs of their simulators, and none is described for another"
         )
         raise ValueError(f"{self.name} cannot be reproduced with engine {engine}: {why}; omit --engine")

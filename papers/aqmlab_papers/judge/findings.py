@@ -174,7 +174,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
 
 
 def measurable(findings: Findings) -> list[Claim]:
-    """List the claims about experiments that the paper measured and another engine can repeat."""
+    """List the claims about experiments that another engine can repeat."""
     paper, effort = findings.paper, findings.effort
     if paper.simulated is None:
         return []

@@ -1,7 +1,7 @@
 """Parameters that the LRED paper does not state: their calibration, our values, others for the sensitivity table."""
 
 from aqmlab.scenario import Settings
-from aqmlab_papers import PHASES, Calibration, Choice, Printed, Runs, Variant
+from aqmlab_papers import LINUX_TCP, PHASES, Calibration, Choice, Printed, Runs, Variant
 from aqmlab_papers.describe.per_seed import PerSeed
 
 _TCP = "traffic.*.tcp."
@@ -135,13 +135,11 @@ CHOICES = (
     ),
 )
 
-VARIANTS = tuple(
-    Variant(name, settings)
-    for name, settings in (
-        ("ns-2.35, NewReno, each packet acknowledged", NS2_35),
-        ("each packet acknowledged, window 20", {**_EVERY, **_TWENTY}),
-        ("access links of 10 Mbit/s", _ACCESS),
-        ("no warm-up", {"warmup": "0 s"}),
-        (PHASES.name, PHASES.settings),
-    )
+VARIANTS = (
+    Variant("ns-2.35, NewReno, each packet acknowledged", NS2_35),
+    Variant("each packet acknowledged, window 20", {**_EVERY, **_TWENTY}),
+    Variant("access links of 10 Mbit/s", _ACCESS),
+    Variant("no warm-up", {"warmup": "0 s"}),
+    PHASES,
+    LINUX_TCP,
 )

@@ -129,7 +129,7 @@ class Setting:
             for (label, seeds), numbers in further.items()
         ]
 
-    def study(self, paper: Paper, experiment: Experiment, seeds: int) -> Study | None:
+    def study(self, paper: Paper, experiment: Experiment, seeds: int | None = None) -> Study | None:
         """Return the study of all cells of an experiment in this setting, or None if the experiment has none."""
         aqms = experiment.aqms
         if self.later:
@@ -146,6 +146,7 @@ class Setting:
         base = Scenario.load(experiment.scenario)._base
         base = base.with_(spread(experiment.settings, base))
         vary = {**experiment.vary, **experiment.quick} if self.quick else experiment.vary
+        seeds = seeds or self.seeds
         seeds = min(seeds, experiment.most_seeds or seeds)
         series = experiment.series
         changed = spread(changed, base)

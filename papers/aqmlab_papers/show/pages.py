@@ -213,7 +213,7 @@ def claims(document: Document, beside: Mapping[str, str]) -> str:
     columns["why"] = lambda one: one["why"]
     columns["shown by"] = lambda one: ", ".join(headings[name] for name in one["shown"] if name in headings)
     parts = [
-        f"# {document['title']}: all claims{', measured' if measured else ''}",
+        f"# {document['title']}: all claims{', on real hosts' if measured else ''}",
         f"*Generated from findings by `{'aqmlab reproduce' if measured else 'make reproduce'}`: "
         f"aqmlab {document['version']}, {texts.repeated(document)}{quick}.*",
         document["source"],

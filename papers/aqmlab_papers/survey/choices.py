@@ -1,7 +1,7 @@
 """Parameters that the survey does not state: our values, their calibration, and other values."""
 
 from aqmlab.scenario import Settings
-from aqmlab_papers import Calibration, Choice, Printed, Variant
+from aqmlab_papers import LINUX_TCP, Calibration, Choice, Printed, Variant
 from aqmlab_papers.survey.measures import LOST
 
 FAST: Settings = {"traffic.*.tcp.min_rto": "200 ms"}
@@ -122,5 +122,6 @@ VARIANTS = [
     _nodes(40),
     *STARTS,
     *FLAVOURS,
+    LINUX_TCP,
     Variant("SACK", {"traffic.*.tcp.flavour": "sack"}),
 ]

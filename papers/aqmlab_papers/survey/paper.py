@@ -6,6 +6,7 @@ from aqmlab_papers.survey.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab_papers.survey.claims import CLAIMS
 from aqmlab_papers.survey.experiments import EXPERIMENTS
 from aqmlab_papers.survey.figures import ITEMS
+from aqmlab_papers.survey.hosts import HOSTS
 
 SOURCE = published("survey")
 
@@ -23,4 +24,5 @@ PAPER = Paper(
     choices=CHOICES,
     variants=[*VARIANTS, PHASES],
     calibration=CALIBRATION,
+    measurements=[HOSTS],
 )

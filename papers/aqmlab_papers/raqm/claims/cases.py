@@ -47,7 +47,7 @@ def responds(runs: Runs, label: str, where: At) -> PerSeed:
 
 def tied(one: PerSeed, other: PerSeed, whole: float) -> bool:
     """Check whether two times have no order in most runs: both are over at once, or last for the ``whole`` (s)."""
-    times = [(time, other.values[seed]) for seed, time in one.values.items()]
+    times = [(time, other.values[seed]) for seed, time in one.values.items() if seed in other.values]
     ties = [a is not None and b is not None and (max(a, b) <= BIN or min(a, b) >= whole) for a, b in times]
     return 2 * sum(ties) > len(ties)
 
