@@ -73,7 +73,9 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> Paper:
 
 DONE = ("tcp", "mixed")
 
-WORKS = "; what this engine can repeat: aqmlab reproduce impact --engine linux"
+WORKS = "; what this engine can repeat: " + " or ".join(
+    f"aqmlab reproduce {name} --engine linux" for name in ("impact", "survey")
+)
 
 
 def measured(paper: Paper, store: Path, **options: Any) -> dict[str, Any]:
@@ -98,11 +100,12 @@ def test_every_scenario_of_the_testbed_has_the_kernels_tcp_and_else_the_papers()
         assert resolved["aqm"] == copy["aqm"]
 
 
-def test_the_testbed_is_what_the_linux_engine_can_do() -> None:
+@pytest.mark.parametrize("name", ["impact", "survey"])
+def test_what_is_described_is_what_the_linux_engine_can_do(name: str) -> None:
     """The check of the real engine, without a run: its router's, where it is built."""
     if not (linux.BIN / "aqmlab-router").exists():
         pytest.skip("the linux engine's router is not built: make setup")
-    here = IMPACT.on("linux", full=True)
+    here = library.load(name).on("linux", full=True)
     (setting,) = sweep.settings(here, Effort(seeds=1, engine=LINUX))
     for experiment in here.experiments:
         study = setting.study(here, experiment)
@@ -196,7 +199,7 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
     ("arguments", "message"),
     [
         (("lred", "--engine", "linux"), "lred cannot be reproduced with engine linux: its experiments are simulations"),
-        (("impact", "--engine", "fluid"), "the engine that can repeat its measurements is linux"),
+        (("impact", "--engine", "fluid"), "the engine that can repeat some of its experiments is linux"),
         (("lred", "--engine", "linux"), WORKS),
         (("all", "--engine", "linux"), WORKS),
         (("--engine", "linux"), f"applies only to a PAPER{WORKS}"),

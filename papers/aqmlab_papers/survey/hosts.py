@@ -17,7 +17,7 @@ HOSTS = Measurement(
         ),
         Choice("Number of runs", "", "2").because("A run of 280 hosts takes minutes; `--full` has five."),
     ],
-    why="The survey simulated. Here real Linux hosts send through a router that has the disciplines of this package, to "
-    "tell what of its verdicts is due to the TCP of its simulator.",
+    why="The survey simulated. Here real Linux hosts send through a router that has the disciplines of this package, "
+    "to tell which of the verdicts are due to the simulator's TCP.",
 )
 """The six schemes by the Linux engine; with ``--full`` also fixed probabilities and other parameters."""
