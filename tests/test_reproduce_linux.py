@@ -191,7 +191,7 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
     text = (docs / "claims/impact-linux.md").read_text(encoding="utf-8")
     assert "`aqmlab reproduce impact --engine linux` makes" in text
     assert re.search(r"^\| red-for-few \|.*\| Figure 4 \|$", text, re.MULTILINE)
-    assert pages.listed(docs / "claims/impact-linux.md")["testbed-levels"] == "not testable"
+    assert pages.listed(docs / "claims/impact-linux.md")["small-deviations"] == "not testable"
     assert not (docs / "README.md").exists(), "it has the papers as simulated"
 
 
