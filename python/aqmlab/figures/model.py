@@ -190,7 +190,7 @@ Shape = Curve | Bars | Guide | Shade | Note | Arrow
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Panel:
-    """Shapes in a pair of axes, drawn in their order but for curves ``above``; ``square`` gives both axes one scale.
+    """Shapes in a pair of axes, drawn in their order, curves ``above`` last; ``square`` gives both axes one scale.
 
     ``right`` is a second y axis, that of the curves that are ``right``, which lie above the other shapes. It has
     numbers, not categories, and each panel has its own.
