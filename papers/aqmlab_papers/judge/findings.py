@@ -193,9 +193,9 @@ def rule(claim: Claim, evidence: Evidence) -> Ruling:
 def undecided(findings: Findings) -> dict[str, set[Cell]]:
     """List the cells of experiments whose runs leave a part of a claim of the paper's own setting open.
 
-    They are those from which the part was computed, or, if that is not known, those of every experiment of the claim. A claim is
-    left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot be judged:
-    `assess` reports its error.
+    They are those from which the part was computed, or, if that is not known, those of every experiment of the claim.
+    A claim is left out if seeds lack the numbers of its open parts, which further seeds do not change, or if it cannot
+    be judged: `assess` reports its error.
     """
     main = findings.evidence["paper"]
     found: dict[str, set[Cell]] = {}
