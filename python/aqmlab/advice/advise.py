@@ -41,7 +41,10 @@ class _Field:
         self.left_out = {} if every else dict(EXCLUDED)
         for one in candidates(link, every):
             try:
-                own = {(one.label, load): _course(link, one, load) for load in LOADS}
+                own = {
+                    (one.label, load): Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
+                    for load in LOADS
+                }
             except _core.ScenarioError as error:
                 if one.label == DEFAULT:
                     raise
@@ -81,7 +84,8 @@ class _Field:
         found = judged(self.gains, routers, EQUAL)
         worse = [*found.worse, *(one for one in judged(self.gains, running, EQUAL).worse if one not in routers)]
         left = [one for one in routers if one not in worse]
-        best = max((Summary.of(self.gains[one]) for one in left if one != DEFAULT), key=_mean, default=None)
+        gains = [Summary.of(self.gains[one]) for one in left if one != DEFAULT]
+        best = max(gains, key=lambda gain: gain.mean or 0.0, default=None)
         decided = best is None or verdict(best, len(self.gains)) is not Verdict.UNDECIDED
         over = decided and all(one == found.best or one in found.equal for one in left)
         return worse, found.equal, over
@@ -169,14 +173,6 @@ def advise(
         if stopped or over or len(field.seeds) >= most:
             reason = f"after {within:g} s" if stopped else "with the best known" if over else f"after {most} seeds"
             return field.advice(runs.rows, worse, equal, reason)
-
-
-def _mean(summary: Summary) -> float:
-    return summary.mean or 0.0
-
-
-def _course(link: Link, one: Candidate, load: str) -> Course:
-    return Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
 
 
 _ANY = next(iter(LOADS))

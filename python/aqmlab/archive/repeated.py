@@ -107,7 +107,7 @@ def repeat(
                         "are free: give fewer --jobs"
                     )
                 scenarios[place] = scenario
-                yield _labelled(kind.task(folder, record, scenario, engine), place)
+                yield replace(kind.task(folder, record, scenario, engine), label=str(place))
             except (ValueError, OSError) as error:
                 found[place] = Repeated(record, error=str(error))
 
@@ -125,10 +125,6 @@ def repeat(
 
     threads.executor(max(1, jobs))(tasks(), on_done, look)
     return [found[place] for place in range(len(chosen))]
-
-
-def _labelled(task: Task, place: int) -> Task:
-    return replace(task, label=str(place))
 
 
 def _differences(archived: Measured, now: Measured) -> dict[str, tuple[Any, Any]]:

@@ -213,16 +213,12 @@ def _changes(first: Case, second: Case) -> dict[str, Change]:
     )
     changes = {}
     for name in names:
-        one, other = (_summary(case, name) for case in (first, second))
+        one, other = (Summary.of([run.get(name) for run in case.runs.values()]) for case in (first, second))
         if name in between:
             changes[name] = Change(one, other, between[name].mean, between[name].ci95)
         else:
             changes[name] = welch(one, other)
     return changes
-
-
-def _summary(case: Case, name: str) -> Summary:
-    return Summary.of([run.get(name) for run in case.runs.values()])
 
 
 def welch(first: Summary, second: Summary) -> Change:

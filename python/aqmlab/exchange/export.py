@@ -90,18 +90,6 @@ def _require_h5py() -> None:
         raise ImportError("HDF5 needs h5py: pip install 'aqmlab[hdf5]'", name="h5py") from error
 
 
-def _csv(one: Table) -> bytes:
-    return one.frame.write_csv().encode()
-
-
-def _json_lines(one: Table) -> bytes:
-    return one.frame.write_ndjson().encode()
-
-
-def _parquet(one: Table) -> bytes:
-    return parquet(one.frame, EXPORT)
-
-
 def _netcdf(one: Table) -> bytes:
     """Write NetCDF 3, which every library of NetCDF reads: a dimension ``row``, a variable for each column."""
     import numpy as np
@@ -185,10 +173,10 @@ def _arrays(frame: polars.DataFrame) -> Iterator[tuple[str, np.ndarray[Any, Any]
 
 
 WRITERS: Mapping[str, Callable[[Table], bytes]] = {
-    ".csv": _csv,
-    ".jsonl": _json_lines,
+    ".csv": lambda one: one.frame.write_csv().encode(),
+    ".jsonl": lambda one: one.frame.write_ndjson().encode(),
     ".nc": _netcdf,
     ".h5": _hdf5,
-    ".parquet": _parquet,
+    ".parquet": lambda one: parquet(one.frame, EXPORT),
 }
 """The formats, by the ending of a file."""

@@ -53,14 +53,10 @@ def beside(result: Result, measured: Mapping[str | None, Sequence[Measured]]) ->
             title="",
             x=time,
             y=Axis("Delay above the least (ms)", 0.0),
-            shapes=[*warmup(result), *(_unnamed(curve) if curve.name in named else curve for curve in delays)],
+            # A name in the legend is enough.
+            shapes=[*warmup(result), *(replace(one, name="") if one.name in named else one for one in delays)],
         ),
     ]
     explained = "simulated: at the observed link, with the wait in its queue; measured: goodput, and RTT less the least"
     grid = Grid(panels=panels, across=1, height=2.2, same_x=True)
     return Figure(title=result.scenario.title, rows=[[grid]], legend=True, small_print=explained)
-
-
-def _unnamed(curve: Curve) -> Curve:
-    """Return a curve that the legend names already."""
-    return replace(curve, name="")

@@ -40,7 +40,8 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
     raw = _raw(document, version)
     starts = [one["t"] for values in raw.values() for one in values if "t" in one]
     for series in filter(_PING.match, results):
-        packets = [one for one in raw.get(series, ()) if _is_in_ms(series, version)]
+        # Before version 4, some have round trips a second in place of ms.
+        packets = [one for one in raw.get(series, ()) if version >= NEWEST or "ICMP" in series]
         found = [one for one in packets if one.get("val") is not None]
         delays = [(one["t"] - min(starts), one["val"] / 1e3) for one in found]
         delays = delays or [(t, ms / 1e3) for t, ms in zip(times, results[series], strict=True) if ms is not None]
@@ -53,11 +54,6 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             yield pings(f"{name} ({series.removeprefix('Ping (ms) ')})", delays, ways, share)
     if empty:
         raise Failed(f"no transfers and no pings: the series of flent are {', '.join(results) or 'none'}")
-
-
-def _is_in_ms(series: str, version: int) -> bool:
-    """Return whether the packets of a ping are in ms: before version 4, some are in round trips a second."""
-    return version >= NEWEST or "ICMP" in series
 
 
 def _raw(document: Mapping[str, Any], version: int) -> Mapping[str, Sequence[Mapping[str, Any]]]:
