@@ -5,16 +5,15 @@ from itertools import product
 
 from aqmlab.scenario import Settings
 from aqmlab_papers import Experiment
-from aqmlab_papers.l4s_tests.measures import Pair, points
+from aqmlab_papers.l4s_tests.measures import pair, points
 
 ROUND_TRIPS = [(10, 10), (20, 10), (20, 20), (80, 80), (80, 20), (160, 10)]
 """Those of the two flows (ms)."""
 
-PAIRS: list[Pair] = [
-    (first, one, second, other)
-    for (one, other), first, second in product(ROUND_TRIPS, ("prague", "cubic"), ("prague", "cubic"))
-]
-FEW: list[Pair] = [("prague", 20, "cubic", 20), ("prague", 160, "prague", 10), ("cubic", 160, "cubic", 10)]
+EQUAL = [(one, other) for one, other in ROUND_TRIPS if one == other]
+UNEQUAL = [(one, other) for one, other in ROUND_TRIPS if one != other]
+PAIRS = [pair(trip, *ccs) for trip in ROUND_TRIPS for ccs in product(("prague", "cubic"), repeat=2)]
+FEW = [pair((20, 20), "prague", "cubic"), *(pair((160, 10), cc, cc) for cc in ("prague", "cubic"))]
 BESIDE = [f"{kind}-{ecn}" for kind in ("cubic", "reno") for ecn in ("ecn", "noecn")]
 """The flows beside Prague's in shared queues."""
 
@@ -53,9 +52,12 @@ def _fairness(rate: int, buffer: str) -> Experiment:
         },
         points(PAIRS),
         points(FEW),
-        settings={"link.bottleneck.rate": f"{rate} Mbit/s"},
+        settings={RATE: f"{rate} Mbit/s"},
     )
 
+
+RATE = "link.bottleneck.rate"
+RATES = (10, 50)
 
 EXPERIMENTS = [
     _fairness(10, "200 packets"),
@@ -64,7 +66,25 @@ EXPERIMENTS = [
         "rfc3168",
         "Prague beside another flow in queues that mark by RFC 3168",
         SHARED,
-        points([("prague", 20, one, 20) for one in BESIDE]),
+        points(pair((20, 20), "prague", one) for one in BESIDE),
         settings={"duration": "58 s", "warmup": "18 s"},
+    ),
+    Two(
+        "now",
+        "Two flows of Prague with its present virtual round trip",
+        {"dualpi2": _queue(DUALPI2, "10000 packets")},
+        {
+            **points(pair(trip, "prague-now", "prague-now") for _ in RATES for trip in UNEQUAL),
+            RATE: [f"{rate} Mbit/s" for rate in RATES for _ in UNEQUAL],
+        },
+        varied=False,
+    ),
+    Two(
+        "step",
+        "DualPI2 whose step has no least queue, at 10 Mbit/s",
+        {"dualpi2": _queue("dualpi2:preset=linux", "10000 packets")},
+        points(pair(trip, "prague", "cubic") for trip in EQUAL),
+        settings={RATE: "10 Mbit/s"},
+        varied=False,
     ),
 ]

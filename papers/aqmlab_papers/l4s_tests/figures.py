@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import polars
 
 from aqmlab_papers import Axis, Curve, Evidence, Panel, figure, table
-from aqmlab_papers.l4s_tests.measures import FIRST, SAME, SECOND, at, ours, repeated
+from aqmlab_papers.l4s_tests.measures import FIRST, SAME, SECOND, at, repeated, shared
 from aqmlab_papers.run.sketch import cells, mean_curve
 
 EXPERIMENTS = ("fairness-10", "fairness-50", "rfc3168")
@@ -19,8 +19,8 @@ def _panel(letter: str, title: str, low: float) -> Panel:
 @figure(
     [_panel("a", "10 Mbit/s", 0), _panel("b", "50 Mbit/s", 0), _panel("c", "50 Mbit/s, shared queues", 0.8)],
     needs=EXPERIMENTS,
-    caption="A point is a row of the tables, with the 95 % interval over our seeds. Between the dashed lines the shares "
-    f"differ by at most {SAME.value:g}. FQ-CoDel stands for CodelAF (cnq_codel_af).",
+    caption="A point is a row of the tables, with the 95 % interval over our seeds. Between the dashed lines the "
+    f"shares differ by at most {SAME.value:g}. FQ-CoDel stands for CodelAF (cnq_codel_af).",
     across=3,
     beyond=True,
 )
@@ -30,7 +30,7 @@ def shares(evidence: Evidence) -> Iterator[Curve]:
         rows = [row for row in repeated(evidence) if row.experiment == name]
         for qdisc in dict.fromkeys(row.qdisc.removesuffix("(200)").removesuffix("(1000)") for row in rows):
             chosen = [row for row in rows if row.qdisc.startswith(qdisc)]
-            summaries = [ours(evidence, row).summary for row in chosen]
+            summaries = [shared(evidence, row).summary for row in chosen]
             yield mean_curve(letter, qdisc, [row.share for row in chosen], summaries, style="points")
         for sign in (-1, 1):
             yield Curve(letter, "± 0.08", [0, 1], [sign * SAME.value, 1 + sign * SAME.value], style="dashed")
@@ -49,11 +49,11 @@ def rows(evidence: Evidence) -> polars.DataFrame:
                     for key, value in {
                         f"goodput {number} (paper)": goodput,
                         f"goodput {number}": 1e-6
-                        * evidence[row.experiment].per_seed(flow, row.label, at(row.pair)).mean,
+                        * evidence[row.experiment].per_seed(flow, row.label, at(row.flows)).mean,
                     }.items()
                 },
                 "share (paper)": row.share,
-                **cells("share", ours(evidence, row)),
+                **cells("share", shared(evidence, row)),
             }
             for row in repeated(evidence)
         ]

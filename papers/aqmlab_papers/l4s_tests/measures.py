@@ -1,7 +1,7 @@
 """The published rows, and the quantities read from runs."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
@@ -11,16 +11,19 @@ from aqmlab_papers import At, Evidence, PerSeed, Runs, Tolerance
 
 Pair = tuple[str, int, str, int]
 """Congestion control and round trip (ms) of the first flow, then of the second."""
+Trips = Sequence[tuple[int, int]]
+"""Round trips (ms) of the two flows."""
 
 TCPS = {
     "prague": "prague:virtual_rtt=10 us",
+    "prague-now": "prague",
     "cubic": "cubic:ecn=true",
     "cubic-ecn": "cubic:ecn=true",
     "cubic-noecn": "cubic",
     "reno-ecn": "linux:congestion=reno,ecn=true",
     "reno-noecn": "linux:congestion=reno",
 }
-"""Our TCPs by their names in the tables."""
+"""Our TCPs by their names in the tables; `prague-now` has its present virtual round trip."""
 
 FIRST = polars.col("classes.first.goodput")
 SECOND = polars.col("classes.second.goodput")
@@ -32,11 +35,11 @@ SAME = Tolerance(0.08, "", "each row is one run; of pairs that were run in both 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the tables: its experiment, the discipline by the name in the table, the flows, their goodput (Mbit/s)."""
+    """A row of the tables: its experiment, the discipline by its name there, the flows, their goodputs (Mbit/s)."""
 
     experiment: str
     qdisc: str
-    pair: Pair
+    flows: Pair
     goodputs: tuple[float, float]
 
     @property
@@ -52,18 +55,23 @@ class Row:
     @property
     def name(self) -> str:
         """The row as text."""
-        first, one, second, other = self.pair
+        first, one, second, other = self.flows
         rate = "50" if self.experiment == "rfc3168" else self.experiment.removeprefix("fairness-")
         return f"{first} ({one} ms) beside {second} ({other} ms), {self.qdisc}, {rate} Mbit/s"
 
 
 def _row(row: dict[str, str]) -> Row:
-    pair = (row["cc1"], int(row["rtt1_ms"]), row["cc2"], int(row["rtt2_ms"]))
+    flows = (row["cc1"], int(row["rtt1_ms"]), row["cc2"], int(row["rtt2_ms"]))
     experiment = "rfc3168" if row["scenario"] == "rfc3168" else f"fairness-{row['rate_mbit']}"
-    return Row(experiment, row["qdisc"], pair, (float(row["goodput1_mbit"]), float(row["goodput2_mbit"])))
+    return Row(experiment, row["qdisc"], flows, (float(row["goodput1_mbit"]), float(row["goodput2_mbit"])))
 
 
 PUBLISHED = [_row(row) for row in csv.DictReader((files(__package__) / "published.csv").open(encoding="utf-8"))]
+
+
+def pair(trip: tuple[int, int], first: str, second: str) -> Pair:
+    """Return the pair of two flows with round trips."""
+    return first, trip[0], second, trip[1]
 
 
 def points(pairs: Iterable[Pair]) -> dict[str, list[str]]:
@@ -77,9 +85,9 @@ def points(pairs: Iterable[Pair]) -> dict[str, list[str]]:
     }
 
 
-def at(pair: Pair) -> At:
+def at(flows: Pair) -> At:
     """Return the point of a pair of flows."""
-    first, one, second, other = pair
+    first, one, second, other = flows
     return {
         "traffic.first.tcp": TCPS[first],
         "link.first.delay": one / 2e3,
@@ -88,26 +96,24 @@ def at(pair: Pair) -> At:
     }
 
 
-def has(runs: Runs, pair: Pair) -> bool:
+def has(runs: Runs, flows: Pair) -> bool:
     """Check whether an experiment has a pair of flows: with fewer points it lacks some."""
-    where = at(pair)
+    where = at(flows)
     return tuple(where.values()) in set(runs.frame.select(*where).iter_rows())
 
 
-def share(runs: Runs, label: str, pair: Pair) -> PerSeed:
+def share(runs: Runs, label: str, flows: Pair) -> PerSeed:
     """Return the first flow's part of what a pair of flows gets."""
-    return runs.per_seed(SHARE, label, at(pair))
+    return runs.per_seed(SHARE, label, at(flows))
 
 
 def repeated(evidence: Evidence, *qdiscs: str) -> list[Row]:
     """List the rows of some disciplines, by default of all, that the runs repeat."""
     return [
-        row
-        for row in PUBLISHED
-        if row.qdisc in (qdiscs or (row.qdisc,)) and has(evidence[row.experiment], row.pair)
+        row for row in PUBLISHED if row.qdisc in (qdiscs or (row.qdisc,)) and has(evidence[row.experiment], row.flows)
     ]
 
 
-def ours(evidence: Evidence, row: Row) -> PerSeed:
+def shared(evidence: Evidence, row: Row) -> PerSeed:
     """Return our share for a row."""
-    return share(evidence[row.experiment], row.label, row.pair)
+    return share(evidence[row.experiment], row.label, row.flows)

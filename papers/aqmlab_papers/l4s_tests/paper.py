@@ -13,9 +13,9 @@ PAPER = Paper(
     name="l4s-tests",
     title=SOURCE.title,
     source=SOURCE.origin,
-    about="Measurements, not a paper: two long flows of CUBIC or TCP Prague, the scalable control of L4S, with equal and "
-    "different round trips behind DualPI2, a FIFO, FQ-CoDel and CodelAF, and Prague beside CUBIC or Reno in shared queues "
-    "that mark by RFC 3168. They speak against L4S as it was in 2020.",
+    about="Measurements, not a paper: two long flows of CUBIC or TCP Prague, the scalable control of L4S, with equal "
+    "and different round trips behind DualPI2, a FIFO, FQ-CoDel and CodelAF, and Prague beside CUBIC or Reno in "
+    "shared queues that mark by RFC 3168. They speak against L4S as it was in 2020.",
     hero="",
     experiments=EXPERIMENTS,
     items=ITEMS,
