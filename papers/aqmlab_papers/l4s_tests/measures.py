@@ -66,7 +66,9 @@ def _row(row: dict[str, str]) -> Row:
     return Row(experiment, row["qdisc"], flows, (float(row["goodput1_mbit"]), float(row["goodput2_mbit"])))
 
 
-PUBLISHED = [_row(row) for row in csv.DictReader((files(__package__) / "published.csv").open(encoding="utf-8"))]
+PUBLISHED = [
+    _row(row) for row in csv.DictReader((files(__package__) / "published.csv").read_text(encoding="utf-8").splitlines())
+]
 
 
 def pair(trip: tuple[int, int], first: str, second: str) -> Pair:
