@@ -43,9 +43,15 @@ class Row:
     goodputs: tuple[float, float]
 
     @property
+    def queue(self) -> str:
+        """The discipline without its parameters."""
+        return self.qdisc.partition("(")[0]
+
+    @property
     def label(self) -> str:
         """The label of our discipline: there is no CodelAF here, and FQ-CoDel stands for it."""
-        return {"cnq_codel_af": "fq_codel"}.get(self.qdisc, self.qdisc.removesuffix("(200)").removesuffix("(1000)"))
+        own = self.qdisc if self.experiment == "rfc3168" else self.queue
+        return "fq_codel" if own == "cnq_codel_af" else own
 
     @property
     def share(self) -> float:
