@@ -46,10 +46,11 @@ ROWS = [
         "Behind a FIFO of 250 ms two flows of CUBIC or Prague share the link as in the table.",
         1,
         ("pfifo(200)", "pfifo(1000)"),
-        "Nothing but a full buffer speaks to the flows, and which of two loses a packet hangs on when they send. If both "
-        "lose each time, Prague, which without marks grows by a segment in 250 ms, has 0.15 of 10 Mbit/s and 0.05 of 50 "
-        "beside CUBIC. Here it has about that, in the table mostly more: there it escapes some of the losses. Our flows "
-        "send segments one by one; bursts, which would make CUBIC lose more often, are not modelled.",
+        "Nothing but a full buffer speaks to the flows, and which of two loses a packet hangs on when they send. If "
+        "both lose each time, Prague, which without marks grows by a segment in 250 ms, has 0.15 of 10 Mbit/s and "
+        "0.05 of 50 beside CUBIC. Here it has about that, in the table mostly more: there it escapes some of the "
+        "losses. Our flows send segments one by one; bursts, which would make CUBIC lose more often, are not "
+        "modelled.",
     ),
     _rows(
         "fq-codel",
