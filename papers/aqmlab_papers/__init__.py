@@ -2,7 +2,7 @@
 
 A paper is a folder of scenarios with a ``paper.py`` that describes experiments, figures, tables and claims in the
 vocabulary of `aqmlab_papers.describe.paper`. ``aqmlab reproduce`` takes it by the name of its entry point in the group
-``aqmlab.papers``, as the five papers of this package are, or by its path. CONTRIBUTING.md shows how to write one, and
+``aqmlab.papers``, as those of this package are, or by its path. CONTRIBUTING.md shows how to write one, and
 what each file of those here has.
 """
 

@@ -24,7 +24,7 @@ def text(found: Mapping[str, Document], command: str, seconds: float | None = No
     papers = list(found.values())
     return rendered(
         "overview.html",
-        title="Five papers, reproduced" if len(papers) == 5 else "Papers, reproduced",
+        title="Papers, reproduced",
         made=_made(papers, seconds),
         command=command,
         has_figures=False,
