@@ -112,6 +112,10 @@ def test_a_verdict_says_how_sure_it_is() -> None:
     assert sure(Verdict.PARTLY, 1.0, seeds=20) == "with 20 seeds"
     assert sure(Verdict.PARTLY, 1.0, seeds=1, tentative=True) == "tentative, with 1 seed"
     assert sure(Verdict.REPRODUCED, 1.0, arithmetic=True) == "arithmetic"
+    parts = [{"value": 1.0, "seeds": count} for count in (20, None, 5)]
+    claim = {"verdict": Verdict.PARTLY, "seeds": 1, "tentative": False, "arithmetic": False}
+    assert certainty({**claim, "checks": parts}) == "with 5 to 20 seeds"
+    assert certainty({**claim, "checks": parts[:1]}) == "with 20 seeds"
 
 
 @pytest.mark.parametrize("bounds", [{}, {"least": 2, "most": 1}, {"least": math.nan}])

@@ -161,6 +161,7 @@ FINDINGS = [
             "CLAIMS.CHECKS.least": "The least value with which the claim holds; null without.",
             "CLAIMS.CHECKS.most": "The greatest such value; null without.",
             "CLAIMS.CHECKS.counts": "The smallest difference that counts, if one is claimed, or null.",
+            "CLAIMS.CHECKS.seeds": "The number of seeds that have a value, or null if it is exact.",
             "CLAIMS.CHECKS.wanted": "The bounds as a text.",
             "CLAIMS.CHECKS.outcome": "Whether it holds, is negligible, fails or is open.",
             "CLAIMS.need": "The share of the checks that must hold.",

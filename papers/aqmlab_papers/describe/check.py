@@ -108,6 +108,7 @@ class Check:
     * most: the upper bound, inclusive.
     * counts: the smallest difference that counts, if the claim is that a difference is as large; otherwise None.
     * reads: the runs from which the number was computed, None if they are not known.
+    * seeds: the number of seeds that have a value, None if it is exact.
     """
 
     effect: str
@@ -118,6 +119,7 @@ class Check:
     most: float = math.inf
     counts: float | None = None
     reads: frozenset[Read] | None = None
+    seeds: int | None = None
 
     def __post_init__(self) -> None:
         if math.isnan(self.least) or math.isnan(self.most) or self.least > self.most:
@@ -215,7 +217,15 @@ class Effect:
             half = math.inf
         unit = given.unit if unit is None else unit
         return Check(
-            effect=effect, value=mean, half=half, unit=unit, least=least, most=most, counts=counts, reads=given.reads
+            effect=effect,
+            value=mean,
+            half=half,
+            unit=unit,
+            least=least,
+            most=most,
+            counts=counts,
+            reads=given.reads,
+            seeds=summary.n,
         )
 
     def exact(self, value: float, *, unit: str = "", least: float = -math.inf, most: float = math.inf) -> Check:

@@ -98,7 +98,7 @@ def check_line(check: Mapping[str, Any]) -> str:
 
 
 def certainty(claim: Mapping[str, Any]) -> str:
-    """Describe how sure a verdict is: ``with 20 seeds``, ``tentative, with 1 seed``, ``arithmetic``, or nothing.
+    """Describe how sure a verdict is: ``with 5 to 20 seeds``, ``tentative, with 1 seed``, ``arithmetic``, or nothing.
 
     The claim is as in `aqmlab_papers.show.document.document`.
     """
@@ -106,8 +106,11 @@ def certainty(claim: Mapping[str, Any]) -> str:
         return "arithmetic"
     if claim["verdict"] == Verdict.UNDECIDED and all(check["value"] is None for check in claim["checks"]):
         return "no run gives a number"
-    count = claim["seeds"] if claim["checks"] else None
-    parts = ["tentative"] * claim["tentative"] + ([f"with {count} seed{'s' if count != 1 else ''}"] if count else [])
+    parts = ["tentative"] * claim["tentative"]
+    known = {check.get("seeds") for check in claim["checks"]} - {None} or {claim["seeds"]} - {None}
+    if known and claim["checks"]:
+        many = "s" if known != {1} else ""
+        parts.append(f"with {' to '.join(map(str, sorted({min(known), max(known)})))} seed{many}")
     return ", ".join(parts)
 
 
