@@ -238,7 +238,8 @@ def test_a_reproduction_has_the_keys_and_columns_of_the_page(fake: list[Task], t
         measurements=[Measurement(engine="linux", experiments={"buffers": False}, settings={}, items=[figure])],
     )
     effort = Effort(seeds=1, most_seeds=1)
-    simulated = document(assess(run(whole, effort, tmp_path / "store", jobs=1)), {}, "")
+    deeper = {"buffers": {("CoDel", 0): 2}}
+    simulated = document(assess(run(whole, effort, tmp_path / "store", jobs=1, more=deeper)), {}, "")
     linux = replace(effort, engine=Engine.parse("linux"))
     measured = document(assess(run(whole.on("linux"), linux, tmp_path / "store", jobs=1)), {}, "")
     hold(keys("Reproduction"), [written, simulated, measured])
