@@ -126,8 +126,8 @@ class Runs:
         """
         if other is None:
             return self
-        if both := set(self.labels).intersection(other.labels):
-            raise ValueError(f"{self.study.scenario.title}: both have runs of {', '.join(sorted(both))}")
+        if shared := set(self.labels).intersection(other.labels):
+            raise ValueError(f"{self.study.scenario.title}: both have runs of {', '.join(sorted(shared))}")
         one, two = self.sweep, other.sweep
         sweep = replace(
             one,
