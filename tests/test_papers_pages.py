@@ -34,8 +34,8 @@ DOCUMENT = {
     "claims": [CLAIM],
     "items": [{"name": "fig1"}],
     "sensitivity": [
-        {"claims": [{"claim": "short", "verdict": verdict}]}
-        for verdict in ("partly", "partly", "reproduced", "undecided")
+        {"claims": [{"claim": "short", "verdict": verdict, "checks": [{"value": value}]}]}
+        for value, verdict in enumerate(("partly", "partly", "reproduced", "undecided"))
     ],
 }
 TEXT = """\
@@ -70,12 +70,17 @@ def test_gaps_are_filled_from_the_findings(tmp_path: Path) -> None:
         (("undecided", "reproduced", "partly"), "1 of 2"),
         (("partly",), ""),
         ((), ""),
+        # The second changes nothing.
+        (("reproduced", "reproduced same", "reproduced", "partly"), "1 of 2"),
     ],
 )
 def test_a_verdict_is_robust_where_other_settings_agree_with_the_chosen_one(
     settings: tuple[str, ...], expected: str
 ) -> None:
-    varied = [{"claims": [{"claim": "short", "verdict": verdict}]} for verdict in settings]
+    varied = [
+        {"claims": [{"claim": "short", "verdict": verdict, "checks": [{"value": 0 if same else place}]}]}
+        for place, (verdict, _, same) in enumerate(setting.partition(" ") for setting in settings)
+    ]
     assert pages.robust({**DOCUMENT, "sensitivity": varied}, "short") == expected
 
 

@@ -184,14 +184,24 @@ def _verdicts(document: Document) -> dict[str, str]:
 def robust(document: Document, name: str) -> str:
     """Return in how many of the other settings that decide a claim the verdict is that of the chosen one: ``7 of 9``.
 
-    The chosen one stands first in the sensitivity table, with the seeds and points of the others.
+    The chosen one stands first in the sensitivity table, with the seeds and points of the others. A setting that changes
+    none of the claim's numbers does not count.
     """
     own = _verdicts(document)[name]
-    chosen, *others = [_verdicts(setting).get(name) for setting in document["sensitivity"]] or [None]
-    expected = own if chosen in (None, Verdict.UNDECIDED) else chosen
-    decided = [verdict for verdict in others if verdict not in (None, Verdict.UNDECIDED)]
+    chosen, *others = [_of(setting, name) for setting in document["sensitivity"]] or [None]
+    expected = own if chosen is None or chosen["verdict"] == Verdict.UNDECIDED else chosen["verdict"]
+    differ = [one for one in others if one and (chosen is None or _numbers(one) != _numbers(chosen))]
+    decided = [one["verdict"] for one in differ if one["verdict"] != Verdict.UNDECIDED]
     judged = own not in (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
     return f"{decided.count(expected)} of {len(decided)}" if decided and judged else ""
+
+
+def _of(setting: Document, name: str) -> Document | None:
+    return next((claim for claim in setting["claims"] if claim["claim"] == name), None)
+
+
+def _numbers(claim: Document) -> list[float | None]:
+    return [check["value"] for check in claim["checks"]]
 
 
 def claims(document: Document, beside: Mapping[str, str]) -> str:
