@@ -184,8 +184,8 @@ def _verdicts(document: Document) -> dict[str, str]:
 def robust(document: Document, name: str) -> str:
     """Return in how many of the other settings that decide a claim the verdict is that of the chosen one: ``7 of 9``.
 
-    The chosen one stands first in the sensitivity table, with the seeds and points of the others. A setting that changes
-    none of the claim's numbers does not count.
+    The chosen one stands first in the sensitivity table, with the seeds and points of the others. A setting that
+    changes none of the claim's numbers does not count.
     """
     own = _verdicts(document)[name]
     chosen, *others = [_of(setting, name) for setting in document["sensitivity"]] or [None]
