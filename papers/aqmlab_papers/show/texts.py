@@ -33,17 +33,17 @@ MEANING = (
     f"which {LOOKS} looks at a part, with 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up where "
     "all parts must hold or all fail; that a true claim of many parts is called partly reproduced is more likely. "
     "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
-    "from the fewest points is tentative; a claim that no run could contradict is arithmetic, and counted apart. A claim "
-    "beyond the paper is ours."
+    "from the fewest points is tentative; a claim that no run could contradict is arithmetic, and counted apart. A "
+    "claim beyond the paper is ours."
 )
 """What the verdicts mean."""
 
 ROBUST = (
-    "A verdict, a contradiction too, is robust in as many of the other settings of the sensitivity table (7 of 9) as have "
-    f"that of the chosen setting, all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is undecided, "
-    "or which change none of its numbers, are not counted. The settings differ in what the paper does not state. The "
-    "report has the verdict in each. A \N{PLUS-MINUS SIGN} in reasons, tables and figures is of 95 %, one of a part that "
-    "of its interval."
+    "A verdict, a contradiction too, is robust in as many of the other settings of the sensitivity table (7 of 9) as "
+    f"have that of the chosen setting, all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is "
+    "undecided, or which change none of its numbers, are not counted. The settings differ in what the paper does not "
+    "state. The report has the verdict in each. A \N{PLUS-MINUS SIGN} in reasons, tables and figures is of 95 %, one of "
+    "a part that of its interval."
 )
 """What the column of robust verdicts means."""
 
