@@ -42,8 +42,8 @@ ROBUST = (
     "A verdict, a contradiction too, is robust in as many of the other settings of the sensitivity table (7 of 9) as "
     f"have that of the chosen setting, all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is "
     "undecided, or which change none of its numbers, are not counted. The settings differ in what the paper does not "
-    "state. The report has the verdict in each. A \N{PLUS-MINUS SIGN} in reasons, tables and figures is of 95 %, one of "
-    "a part that of its interval."
+    "state. The report has the verdict in each. A \N{PLUS-MINUS SIGN} in reasons, tables and figures is of 95 %, one "
+    "of a part that of its interval."
 )
 """What the column of robust verdicts means."""
 
