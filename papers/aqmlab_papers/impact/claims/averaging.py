@@ -170,10 +170,10 @@ def drops_after_the_peak(double: Runs, *, tolerance: Tolerance) -> Judgement:
         hero.append(Effect(f"{name}: {effect}, {m.HERO}").of(of_hero, most=0.0))
     return Judgement(
         checks,
-        "The sentence is of an average that stays high after the peak, so that the runs are judged in which it is above "
-        "min_th when the link returns; a half-used link whose load doubles is hardly overloaded, and has few of these. "
-        "The average takes some tenths of a second to come down, and RED drops until then; GRED-I, beside, drops nothing "
-        "while the queue is below min_th.",
+        "The sentence is of an average that stays high after the peak, so that the runs are judged in which it is "
+        "above min_th when the link returns; a half-used link whose load doubles is hardly overloaded, and has few of "
+        "these. The average takes some tenths of a second to come down, and RED drops until then; GRED-I, beside, "
+        "drops nothing while the queue is below min_th.",
         every + hero,
     )
 
@@ -223,8 +223,8 @@ def small_w_overflows(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
             )
         ],
         "An average over 10,000 packets is so late that the queue swings from empty to full. With 0.001, the smallest "
-        f"weight of Fig. 7, {next_one:.0f} packets overflow. With lower thresholds, or drops that are spaced as in 1993, "
-        "the queue has more room above its average, and none overflows.",
+        f"weight of Fig. 7, {next_one:.0f} packets overflow. With lower thresholds, or drops that are spaced as in "
+        "1993, the queue has more room above its average, and none overflows.",
     )
 
 

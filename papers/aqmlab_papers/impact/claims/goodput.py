@@ -335,9 +335,10 @@ def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: To
     return Judgement(
         m.versus(tcp, MANY, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance)
         + m.versus(mixed, m.MIXED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance),
-        "Both keep the link full, so that they differ only in what is sent in vain, of which RED has less: in all but "
-        "Exp6 its goodput is higher, if by a few percent at most. In Exp6 alone UDP loses more than TCP gains. Exp5, "
-        "which the paper excepts, is a claim of its own; greedy flows, which the section does not have, stand beside.",
+        "Both keep the link full, so that they differ only in what is sent in vain, of which RED mostly has less: in "
+        "all but Exp6 its goodput is higher, if by a few percent at most. In Exp6 alone UDP loses more than TCP gains. "
+        "Exp5, which the paper excepts, is a claim of its own; greedy flows, which the section does not have, stand "
+        "beside.",
         m.versus(simulation, m.SIMULATED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance),
     )
 

@@ -39,13 +39,9 @@ def tail_drop_against_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement
 @tolerance(ORDER)
 def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """A UDP flow loses more than 5 packets in a row some ten times as often with RED as with tail drop, or more."""
-    loss = {
-        label: split.per_seed(
-            **m.UDP_LOSS, label=label, at={"traffic.udp.count": split.points("traffic.udp.count")[-1]}
-        )
-        for label in (m.RED, m.TD)
-    }
-    independent = 5 * math.log10(loss[m.RED].mean / loss[m.TD].mean)
+    most = split.points("traffic.udp.count")[-1]
+    red, td = (split.per_seed(**m.UDP_LOSS, label=label, at={"traffic.udp.count": most}) for label in (m.RED, m.TD))
+    independent = 5 * math.log10(red.mean / td.mean)
     checks = [
         check
         for flows in split.points("traffic.udp.count")
@@ -56,11 +52,11 @@ def red_runs(split: Runs, mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "The paper does not state into how many flows its UDP is split, so that five numbers are tried; a factor of five "
-        "or more counts as its ten. A flow of 1 Mbit/s has a packet every 8 ms, of which many fall into a time in which "
-        "RED drops all; of one of ten flows hardly two do, and this part is open. With "
-        f"{split.points('traffic.udp.count')[-1]:g} flows losses come as if independent, and RED has more in a row only "
-        f"as UDP loses more, which would give {independent:.2f}.",
+        "The paper does not state into how many flows its UDP is split, so that five numbers are tried; a factor of "
+        "five or more counts as its ten. A flow of 1 Mbit/s has a packet every 8 ms, of which many fall into a time in "
+        "which RED drops all; of one of ten flows hardly two do, and this part is open. With "
+        f"{most:g} flows losses come as if independent, and RED has more in a row "
+        f"only as UDP loses more, which would give {independent:.2f}.",
         [
             *m.in_a_row(
                 mixed, m.RED, [m.TD], "higher", tolerance, at=m.MIXED["Exp6"], place="Exp6 as in Fig. 5", owner="udp"
@@ -103,8 +99,8 @@ def longest_runs(split: Runs, mixed: Runs) -> Judgement:
         ],
         "The fewer, and so the faster, its flows are, the longer are the runs; the paper does not state how many it "
         "has. Only RED's half holds, and only if all UDP is one flow, which then loses more than 7 in a row with tail "
-        f"drop too: UDP loses {chance} there, so that eight in a row also come by chance, and the sooner the longer one "
-        f"looks, here for {minutes(split):.0f} minutes at each number of flows, in the paper for 100 or more.",
+        f"drop too: UDP loses {chance} there, so that eight in a row also come by chance, and the sooner the longer "
+        f"one looks, here for {minutes(split):.0f} minutes at each number of flows, in the paper for 100 or more.",
         both(mixed, "Exp6, UDP flows: 10", m.MIXED["Exp6"]),
     )
 
@@ -155,10 +151,9 @@ def longer_of_all(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         compared(m.SIX),
         "Packets that arrive one after the other meet the same full buffer, or the same average above RED's edge, and "
-        "are lost together; a flow's next packet comes later. With both GREDs it is the reverse: they have no edge, and "
-        "space drops from each other among all packets, but not among those of a flow; the spacing is our choice. "
-        "Beside: more than one in a row, and the model of "
-        "Figs. 9 and 11, which draws each drop by itself.",
+        "are lost together; a flow's next packet comes later. With both GREDs it is the reverse: they have no edge, "
+        "and space drops from each other among all packets, but not among those of a flow; the spacing is our choice. "
+        "Beside: more than one in a row, and the model of Figs. 9 and 11, which draws each drop by itself.",
         compared(m.TWO)
         + [
             in_model(

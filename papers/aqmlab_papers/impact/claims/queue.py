@@ -156,8 +156,8 @@ def red_at_max_th(queue: Runs, simulation: Runs, mixed: Runs, *, tolerance: Tole
         [stays, *high_loads],
         "The sources must lose more than RED's line drops below max_th, which with ns-2's spacing is 7 %. So the "
         "average is pushed up to max_th, around which it oscillates. The spacing is our choice and decides: with that "
-        f'of 1993, which drops up to 18 %, the queue rests lower. "Stays" is read as {STAYS} % of the time; beside is '
-        "the testbed's copy.",
+        f'of 1993, which drops up to 18 %, the queue rests lower ("stays" is read as {STAYS} % of the time; the copy of '
+        "the testbed, which has that spacing, is beside).",
         testbed,
     )
 

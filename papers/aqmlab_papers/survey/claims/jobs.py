@@ -62,7 +62,7 @@ def jobs_loses_nothing(schemes: Runs, readings: Runs | None = None) -> Judgement
     beside += schemes.compare(LOST, schemes.hero, better="lower", tolerance=LOSS, name="loss of TCP packets")
     first, then = (
         ", ".join(f"{runs.from_series(label, between(*part, LOST_NOW)):.2g}" for label, runs in of)
-        for part in ((0, 1.5), (1.5, 20))
+        for part in ((0.0, 1.5), (1.5, 20.0))
     )
     return Judgement(
         checks,
@@ -115,9 +115,9 @@ def jobs_utilisation(schemes: Runs, readings: Runs | None = None, *, tolerance: 
     """JoBS's utilisation is relatively low."""
     return Judgement(
         _below("utilisation", schemes, readings, tolerance),
-        f"{READING} In three of them the utilisation is above RED's, whose short queue leaves the link idle more often. "
-        "Below that of drop tail, REM, BLUE and PI it is wherever the difference counts, by most in the second reading: "
-        "with a projection at each arrival JoBS marks long before the buffer is full.",
+        f"{READING} In three of them the utilisation is above RED's, whose short queue leaves the link idle more "
+        "often. Below that of drop tail, REM, BLUE and PI it is wherever the difference counts, by most in the second "
+        "reading: with a projection at each arrival JoBS marks long before the buffer is full.",
     )
 
 

@@ -69,9 +69,9 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "The survey names fairness as an aim, and shows no number of it. RED, BLUE and PI drop UDP as often as they "
-        "mark TCP, so that TCP gains; with BLUE it gains so much that it is about as far above UDP as it was below, while "
-        "REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate from 5 s on, in parts of a UDP source's, "
-        f"is {ratios}.",
+        "mark TCP, so that TCP gains; with BLUE it gains so much that it is about as far above UDP as it was below, "
+        "while REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate from 5 s on, in parts of a UDP "
+        f"source's, is {ratios}.",
     )
 
 
