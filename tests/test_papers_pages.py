@@ -57,7 +57,8 @@ def test_gaps_are_filled_from_the_findings(tmp_path: Path) -> None:
     page.write_text(TEXT, encoding="utf-8")
     (tmp_path / "table1.csv").write_text('aqm,loss (%)\n"A",12.366\nB,7\n', encoding="utf-8")
     assert pages.filled(page, Filling(DOCUMENT, {"short": "contradicted"}, tmp_path)) == (
-        "# Tiny\n\nA. Author: 1 claim of the paper: 1 partly.\n\n> A's queue is short\\* (Section 2)\n\n"
+        "# Tiny\n\nA. Author: 1 claim of the paper: 1 partly ([verdicts, parts, robust, ± explained](claims/README.md)).\n\n"
+        "> A's queue is short\\* (Section 2)\n\n"
         "**Partly**: 1 of 3 parts hold; robust 1 of 2; on real hosts contradicted.\n\n"
         "1 of 3 hold, 4.00 ± 0.50 packets, 3.25 ± 0.50 packets.\n32 times as often, 12.4 %.\n\n"
         "![The queue](tiny-fig1.png)\n"

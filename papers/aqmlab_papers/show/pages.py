@@ -99,8 +99,8 @@ class Filling:
         return str(self._document["source"])
 
     def counts(self) -> str:
-        """Return the number of claims with each verdict."""
-        return counted(self._document["claims"])
+        """Return the number of claims with each verdict, and where to read what these words mean."""
+        return f"{counted(self._document['claims'])} ([verdicts, parts, robust, ± explained](claims/README.md))"
 
     def headline(self, name: str) -> str:
         """Return a claim in the paper's words, with its place, its verdict, and how far and how robustly it holds."""

@@ -95,7 +95,7 @@ def counted(claims: Iterable[Mapping[str, Any]]) -> str:
         if chosen:
             parts.append(f"{len(chosen)} claim{'s' if len(chosen) > 1 else ''} {whose}: {summary}")
     if count := sum(claim["arithmetic"] for claim in every):
-        parts.append(f"{count} of arithmetic, which no run can contradict")
+        parts.append(f"{count} of arithmetic")
     return "; ".join(parts)
 
 

@@ -203,7 +203,7 @@ def _of_case(
     return [
         claim(
             quote,
-            f"Abstract; {place}" if quote == ABSTRACT else place,
+            f"Abstract; {place}" if quote and quote in ABSTRACT else place,
             f"fig{number + 3} {beside}",
             text=f"In case {name} RAQM{text}.",
             name=f"{case}-{kind}",
@@ -224,7 +224,7 @@ CASE_1 = _of_case(
     1,
     "1 (short round trips)",
     "RAQM can quickly and effectively regulate the queue length around the expected value q0",
-    "However, PI and REM cause slow response",
+    ABSTRACT.removeprefix("better stability and "),
     "effectively regulated around q0 with much shorter overshoot",
     ABSTRACT,
     TIME,
