@@ -193,8 +193,8 @@ def trade_off(bands: Runs) -> Judgement:
     ]
     return Judgement(
         checks,
-        "By the square-root law half the loss makes windows at least 1.4 times as large, and the queue holds the rest. "
-        "Round trips grow more than that, as fewer time-outs leave more packets on the way.",
+        "By the square-root law half the loss makes windows 1.4 times as large, and the queue holds the rest. Round "
+        "trips grow by somewhat more than that here, as the law leaves out time-outs.",
     )
 
 

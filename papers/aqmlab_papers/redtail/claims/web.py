@@ -297,9 +297,9 @@ def numbers_of_table_3(web: Runs, c1max: Runs, *, tolerance: Tolerance) -> Judge
             *m.printed_numbers(web, others, tolerance),
             m.farthest(c1max, fitted, tolerance, m.C1_MAX, "C1max = {:g} C, of six the farthest where it is nearest"),
         ],
-        "N and C1max are fitted to RED+Tail's six numbers, so that one that comes near is no test (beside); that they "
-        "cannot be met together is one, judged by the farthest of them at the C1max that brings it nearest. A low "
-        "C1max has the printed losses and too long delays, a high one the reverse. Rates are judged by claims of their "
-        "own, as they fill the link with any scheme.",
+        "Of the other schemes' numbers CBR's loss with drop-tail alone is off; rates have claims of their own. N and "
+        "C1max are fitted to RED+Tail's six numbers, so that one that comes near is no test (beside); that they cannot "
+        "be met together is one, judged by the farthest of them at the C1max that brings it nearest. A low C1max has "
+        "the printed losses and too long delays, a high one the reverse.",
         m.printed_numbers(web, fitted, tolerance),
     )
