@@ -249,6 +249,11 @@ def drops(frame: polars.DataFrame, begin: float, end: float, below: float = math
     return float(kept["drops"].sum())
 
 
+def average_after(frame: polars.DataFrame) -> float:
+    """Return RED's average in the interval in which the failed link returns (packets)."""
+    return float(frame.filter(frame["t"] >= RETURNS)["avg.mean"][0])
+
+
 def first_drop(frame: polars.DataFrame) -> float:
     """Return the time from the link failure to the first drop, or to its return if nothing is dropped before (s)."""
     dropped = frame.filter((frame["t"] >= FAILS) & (frame["t"] < RETURNS) & (frame["drops"] > 0))

@@ -1,4 +1,4 @@
-"""What the README and the batch do not say of these runs, and other values."""
+"""Parameters that neither the README nor the batch states, our choices, and other values."""
 
 from aqmlab_papers import Choice, Variant
 

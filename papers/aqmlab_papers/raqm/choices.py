@@ -58,7 +58,8 @@ CHOICES = [
     Choice(
         "Response time, overshoot", "", "four means of 5 s within 20 % of q0; how long such means are above that band"
     ).because(
-        "The queue varies by half its target: shorter means would be noise, and a queue that passes is not there."
+        "The queue varies by half its target: shorter means would be noise, and a queue that passes is not there. The "
+        "height of an overshoot is that of means of .5 s, as plotted."
     ),
 ]
 

@@ -27,6 +27,8 @@ FULL = LINK * 460 / 500
 """The goodput of a full link without loss (bit/s): 40 bytes of each packet are headers."""
 BUFFER = 100.0
 """The buffer (packets)."""
+ANYWHERE = BUFFER / 12**0.5
+"""The standard deviation of a queue that is anywhere in the buffer with equal probability (packets)."""
 KNEE = 60.0
 """The target (packets) above which the paper reports that PI's and REM's goodput falls."""
 CASES = ("case1", "case2", "case3")
@@ -109,22 +111,26 @@ class Overshoot:
     """The queue above the target's band.
 
     ``first`` is the time (s) from the first bin above the band to the next that is not; ``total`` is the time of all
-    bins above it; ``height`` is the distance of the highest from the target (packets), 0 if none is above the band.
+    bins above it.
     """
 
     first: float
     total: float
-    height: float
 
 
 def above(queue: Array) -> Overshoot:
     """Return the overshoot in bins of the queue (packets)."""
     high = queue > Q0 + BAND
     if not high.any():
-        return Overshoot(0.0, 0.0, 0.0)
+        return Overshoot(0.0, 0.0)
     begun = high[int(np.argmax(high)) :]
     first = len(begun) if begun.all() else int(np.argmin(begun))
-    return Overshoot(BIN * first, BIN * int(np.count_nonzero(high)), float(queue.max()) - Q0)
+    return Overshoot(BIN * first, BIN * int(np.count_nonzero(high)))
+
+
+def height(frame: polars.DataFrame) -> float:
+    """Return how far the queue goes above the target, as plotted: a mean over `BIN` would hide a faster swing."""
+    return float(frame["queue.mean"].to_numpy().max()) - Q0
 
 
 def overshoot(part: str, start: float = 0.0) -> Read:

@@ -4,6 +4,7 @@ For each paper ``DOCS/NAME.md`` is what a person wrote in its ``page.md``, with 
 ``DOCS/claims/NAME.md`` has all claims. The report beside the findings has the rest: figures, tables and parameters.
 """
 
+import csv
 import re
 import shutil
 import sys
@@ -52,7 +53,7 @@ def write(folder: Path, docs: Path) -> list[str]:
         write_text(docs / "claims" / f"{_name(document)}.md", claims(document, beside))
         template = library.folder(document["paper"]) / PAGE
         if not document["measured"] and template.is_file():
-            text = filled(template, Filling(document, beside))
+            text = filled(template, Filling(document, beside, own))
             write_text(docs / f"{document['paper']}.md", text)
             opened.append((document, text))
             for figure in re.findall(r"\]\(([\w-]+\.png)\)", text):
@@ -86,11 +87,12 @@ def _escaped(found: Any) -> Any:
 class Filling:
     """The functions that fill the gaps of a paper's page from its findings; an unknown name is a `KeyError`."""
 
-    def __init__(self, document: Document, beside: Mapping[str, str]) -> None:
+    def __init__(self, document: Document, beside: Mapping[str, str], folder: Path) -> None:
         self._document = _escaped(document)
         self._claims = {claim["claim"]: claim for claim in self._document["claims"]}
         self._items = {item["name"]: item for item in self._document["items"]}
         self._elsewhere = beside
+        self._folder = folder
 
     def source(self) -> str:
         """Return the authors and the place of publication."""
@@ -120,6 +122,13 @@ class Filling:
 
         It comes with its interval and unit.
         """
+        return texts.estimate(self._check(name, effect, beside))
+
+    def times(self, name: str, effect: str, beside: bool = False) -> str:
+        """Return a part in orders of magnitude as the factor that it is."""
+        return texts.number(10 ** self._check(name, effect, beside)["value"], 2)
+
+    def _check(self, name: str, effect: str, beside: bool) -> Document:
         checks = self._claims[name]["beside" if beside else "checks"]
         # A whole name goes first: "… over PI" is also a part of "… over PI*".
         found = [check for check in checks if check["effect"] == effect] or [
@@ -127,7 +136,13 @@ class Filling:
         ]
         if len(found) != 1:
             raise KeyError(f"{name}: {len(found)} parts have {effect!r}: {[check['effect'] for check in checks]}")
-        return texts.estimate(found[0])
+        return found[0]
+
+    def cell(self, table: str, row: str, column: str) -> str:
+        """Return the number in a table of the report, in the row that begins with these words."""
+        text = (self._folder / f"{table}.csv").read_text(encoding="utf-8")
+        rows = {next(iter(one.values())): one for one in csv.DictReader(text.splitlines())}
+        return texts.number(float(rows[row][column]), 3)
 
     def figure(self, name: str, words: str) -> str:
         """Return a figure of the report, with words about it."""

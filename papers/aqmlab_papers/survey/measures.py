@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from aqmlab_papers import At, Check, Effect, Evidence, PerSeed, Runs, Tolerance
 from aqmlab_papers.describe import thresholds
+from aqmlab_papers.describe.check import RELATIVE
 
 RATE = 45e6
 """Link rate (bit/s)."""
@@ -58,6 +59,7 @@ READINGS: dict[str, str | polars.Expr] = {"TCP packets": LOST, "all packets": "l
 NO_LOSS = Tolerance(
     thresholds.LOSS.value / 100 * LOSS, "%", "no loss: below 1 % of the 12 % without AQM", negligible=True
 )
+NONE = Tolerance(thresholds.LOSS.value, RELATIVE, "no loss: below 1 % of the same loss with drop tail", negligible=True)
 IDLE = Tolerance(thresholds.GOODPUT.value, "%", "of the link: goodputs scatter by less between seeds", negligible=True)
 FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: it tells no fifth apart")
 
@@ -65,6 +67,11 @@ FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: 
 def lost(runs: Runs, reading: str, label: str, at: At | None = None) -> PerSeed:
     """Return a loss in one of `READINGS` (%)."""
     return runs.per_seed(READINGS[reading], label, at, unit="%", name=f"loss of {reading}")
+
+
+def loses_nothing(effect: str, own: PerSeed, plain: PerSeed) -> Check:
+    """Check that a loss is none, against the same loss with drop tail."""
+    return Effect(effect).of(own, most=plain.mean * NONE.value / 100)
 
 
 def backlog(runs: Runs, label: str, at: At | None = None) -> PerSeed:

@@ -1,6 +1,7 @@
 """Claims on goodput and loss with tail drop and RED: sections I to III-A.2, and III-C."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import permutations
 
 from aqmlab_papers import At, Check, Effect, Judgement, Outcome, PerSeed, Runs, Tolerance, claim, tolerance
@@ -10,23 +11,25 @@ from aqmlab_papers.impact import measures as m
 
 MANY = {name: at for name, at in m.TCP_ONLY.items() if name != "Exp5"}
 FEW = {"Exp5": m.TCP_ONLY["Exp5"]}
+SPACED = Tolerance(100, "% of it", "spaced as in its text of 1993, RED drops up to twice max_p below max_th")
 
 
 @claim(
     "the 2% drop probability was not enough to force multiple TCP sources to sufficiently reduce", "Section I", "flows"
 )
-@tolerance(0, "%", "the loss that max_p allows is an exact bound")
+@tolerance(SPACED)
 def two_percent(flows: Runs) -> Judgement:
     """A max_p of 2 % was too little to make many TCP sources slow down."""
     label = "max_p = 2 %"
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count")}
     return Judgement(
         [
-            Effect(f"loss with {label}, {count:g} sources").of(flows.per_seed("loss_ratio", label, at), least=2)
+            Effect(f"loss with {label}, {count:g} sources").of(flows.per_seed("loss_ratio", label, at), least=4)
             for count, at in each.items()
         ],
         "Sources that share the link must lose a certain part of their packets. Where this is more than max_p, the "
-        "average queue rises to max_th, and RED drops all that comes until it falls. Beside: whether 10 % is enough.",
+        "average queue rises to max_th, and RED drops all that comes until it falls. Beside: with 10 % only the fewest "
+        "sources lose no more than max_p.",
         [
             Effect(f"loss with max_p = 10 %, {count:g} sources").of(
                 flows.per_seed("loss_ratio", "max_p = 10 %", at), most=10
@@ -41,12 +44,12 @@ def two_percent(flows: Runs) -> Judgement:
     "Section I",
     "flows",
 )
-@tolerance(0, "%", "the loss that max_p allows is an exact bound")
+@tolerance(SPACED)
 def thousands(flows: Runs) -> Judgement:
     """With thousands of flows the few drops of max_p = 10 % regulate nothing."""
     each = {count: {"traffic.tcp.count": count} for count in flows.points("traffic.tcp.count") if count >= 1000}
     found = {count: flows.per_seed("loss_ratio", "max_p = 10 %", at) for count, at in each.items()}
-    checks = [Effect(f"loss with max_p = 10 %, {count:g} sources").of(loss, least=10) for count, loss in found.items()]
+    checks = [Effect(f"loss with max_p = 10 %, {count:g} sources").of(loss, least=20) for count, loss in found.items()]
     shares = ", ".join(f"{1250 * loss.mean / (100 - loss.mean) / count:.2g}" for count, loss in found.items())
     return Judgement(
         checks,
@@ -80,9 +83,9 @@ def load_above_one(tcp: Runs, mixed: Runs) -> Judgement:
     "Section II",
     "fig5 fig10",
 )
-@tolerance(m.SIGNIFICANT)
+@tolerance(replace(m.SIGNIFICANT, reason=f"{m.SIGNIFICANT.reason}; of TCP's goodput {m.SAME.value:g} %"))
 def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Tolerance) -> Judgement:
-    """RED changes TCP's goodput and UDP's loss in simulation as it does on the testbed."""
+    """RED leaves TCP's goodput about as it is and raises UDP's loss, in simulation as on the testbed."""
     observed = [
         check
         for runs, points in ((mixed, m.MIXED), (simulation, m.SIMULATED))
@@ -104,8 +107,8 @@ def simulation_like_testbed(mixed: Runs, simulation: Runs, *, tolerance: Toleran
     return Judgement(
         observed,
         "In both, RED keeps the link full and drops UDP like all other packets, while a full buffer drops fewer of the "
-        "packets that come one at a time. How many fewer depends on the bursts of TCP, which differ. Beside: by how "
-        "much; Section V says itself that the numbers of the two differ.",
+        "packets that come one at a time. How many fewer depends on the bursts of TCP, which differ: by how much UDP's "
+        "loss grows, beside, is not the same, and Section V says itself that the numbers of the two differ.",
         levels,
     )
 
@@ -256,9 +259,10 @@ def red_drops_udp_by(mixed: Runs) -> Judgement:
             Effect(f"{name}: UDP loss, RED over tail drop").of((red / td - 1) * 100, unit="%", least=5, most=12)
             for name, (red, td) in both.items()
         ],
-        "A full buffer spares packets that come one at a time, as UDP's do here, by more than the paper found; UDP in "
-        "bursts is in the sensitivity table. The 5 to 12 % are of the loss: of points the whole printed axis has 9, "
-        f"and ours differ by {m.extremes(red - td for red, td in both.values())}.",
+        "A full buffer spares packets that come one at a time, as UDP's do here, by more than the paper found. How UDP "
+        "is sent, which is not stated, decides: in bursts of 8, which meet the printed levels better, it gains much "
+        "less, and the claim is undecided (see the sensitivity table). The 5 to 12 % are read as parts of tail drop's "
+        "loss; beside are percentage points, of which the printed axis has 9 in all.",
         [
             Effect(f"{name}: UDP loss, RED minus tail drop").of((red - td).called("", "points"), least=0, most=9)
             for name, (red, td) in both.items()
@@ -290,19 +294,19 @@ def telephony(voice: Runs, *, tolerance: Tolerance) -> Judgement:
 @claim("Even TCP-friendly traffic sources will suffer more losses compared to TCP sources", "Section III-A.2", "voice")
 @tolerance(m.SIGNIFICANT)
 def friendly_loses_more(voice: Runs, *, tolerance: Tolerance) -> Judgement:
-    """With RED TCP-friendly sources lose more than TCP."""
+    """From tail drop to RED the loss of TCP-friendly sources grows by more than TCP's."""
     friendly, tcp = (
         {label: voice.per_seed(one["metric"], label, unit=one["unit"]) for label in (m.RED, m.TD)}
         for one in (m.loss_of("friendly"), m.tcp_loss(voice))
     )
-    effect = Effect("RED, Exp6: loss of TCP-friendly sources, above TCP's")
+    level = Effect("RED, Exp6: loss of TCP-friendly sources, above TCP's")
     grows = Effect("Exp6: how much more TCP-friendly sources lose with RED than with tail drop, above TCP's")
     return Judgement(
-        [effect.better(friendly[m.RED], tcp[m.RED], "higher", tolerance)],
-        "RED drops the packets of both with the same probability. Tail drop spares packets that come singly: with it "
-        f"TFRC loses {friendly[m.TD]} and TCP {tcp[m.TD]}. So TFRC loses more than TCP by the change to RED, which "
-        "stands beside, but not with RED.",
         [grows.better(friendly[m.RED] / friendly[m.TD], tcp[m.RED] / tcp[m.TD], "higher", tolerance)],
+        "The sentence ends a paragraph on what the change from tail drop to RED does to each kind of traffic, and is "
+        f"read so. Tail drop spares packets that come singly: with it TFRC loses {friendly[m.TD]} and TCP "
+        f"{tcp[m.TD]}. RED drops both with the same probability, so that with RED, beside, both lose the same.",
+        [level.better(friendly[m.RED], tcp[m.RED], "higher", tolerance)],
     )
 
 
@@ -331,8 +335,10 @@ def red_gains_nothing(tcp: Runs, mixed: Runs, simulation: Runs, *, tolerance: To
     return Judgement(
         m.versus(tcp, MANY, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance)
         + m.versus(mixed, m.MIXED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance),
-        "Both keep the link full, so that they differ only in what is sent in vain, of which RED mostly has less. "
-        "Exp5, which the paper excepts, is a claim of its own. Beside: greedy flows, which the section does not have.",
+        "Both keep the link full, so that they differ only in what is sent in vain, of which RED mostly has less: in "
+        "all but Exp6 its goodput is higher, if by a few percent at most. In Exp6 alone UDP loses more than TCP gains. "
+        "Exp5, which the paper excepts, is a claim of its own; greedy flows, which the section does not have, stand "
+        "beside.",
         m.versus(simulation, m.SIMULATED, m.GOODPUT, m.RED, [m.TD], "not higher", tolerance),
     )
 

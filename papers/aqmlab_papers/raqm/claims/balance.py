@@ -27,7 +27,8 @@ def balance_unclipped(case3b: Runs, case1: Runs, *, tolerance: Tolerance) -> Jud
             )
         ],
         f"p_k rests, in case 1 at {held(case1, few):.3g}, where the arrivals, lost ones included, come at the link's "
-        "rate. The longer the target, the lower p_k / q0 starts, and the later it comes to rest.",
+        "rate. The longer the target, the lower p_k / q0 starts, and the later it comes to rest: from q0 = 50 on some "
+        "runs are not there yet, and U + l is up to .004 too high.",
     )
 
 

@@ -1,6 +1,9 @@
 """Claims on goodput and drops over the target (Fig. 7), and on the cost."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import polars
 
 from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import Better
@@ -11,12 +14,23 @@ from aqmlab_papers.run.complexity import complexity as measured
 DIGITS = Tolerance(1, "%", "of a full link: the two digits of .96")
 ABOUT = Tolerance(BAND / 2, "packets", "'about': half of the distance between the paper's targets")
 FIFTH = Tolerance(20, "% of it", "as for the response time; the paper gives no band")
+FOLLOWS = replace(
+    QUEUE, reason=f"of a distance, {QUEUE.reason}; {GOODPUT.value:g} % of a goodput; 20 % of the numbers beside"
+)
+AS_GOOD = replace(
+    GOODPUT, reason=f"of a goodput, {GOODPUT.reason}; {LOSS.value:g} % of a drop ratio; 20 % of a mean queue"
+)
 
 
-def span(runs: Runs, label: str) -> tuple[PerSeed, PerSeed]:
-    """Return the least and the greatest mean queue of a discipline over the targets."""
-    found = [runs.per_seed("queue_mean", label, {TARGET: q0}) for q0 in runs.points(TARGET)]
-    return PerSeed.least(found), PerSeed.most(found)
+def mean_queues(runs: Runs, label: str) -> list[PerSeed]:
+    """Return the mean queue of a discipline at each target."""
+    return [runs.per_seed("queue_mean", label, {TARGET: q0}) for q0 in runs.points(TARGET)]
+
+
+def span(runs: Runs, label: str) -> str:
+    """Return the mean queue of a discipline from its shortest to its longest over the targets, in words."""
+    means = [queue.mean for queue in mean_queues(runs, label)]
+    return f"{min(means):.3g} to {max(means):.3g} packets"
 
 
 QUANTITIES: Mapping[str, tuple[str, float, Better, Tolerance]] = {
@@ -54,21 +68,22 @@ def best_at_equal_queue(metric: str, where: str, quote: str) -> Claim:
     def judge(case3b: Runs, case3b_low: Runs | None = None) -> Judgement:
         """Compare at RAQM's own mean queues, and ask which of the paper's it has."""
         hero, goals = case3b.hero, case3b.points(TARGET)
-        low, high = span(case3b, hero)
+        queues = mean_queues(case3b, hero)
+        low, high = PerSeed.least(queues), PerSeed.most(queues)
         near = {seed: (low.values[seed] or 0.0) - BAND / 2 for seed in low.values}
         far = {seed: (high.values[seed] or 0.0) + BAND / 2 for seed in high.values}
         had = {seed: sum(near[seed] <= q0 <= far[seed] for q0 in goals) / len(goals) for seed in near}
         return Judgement(
             [
                 # A queue that RAQM never has, at any target, is one at which it is not better.
-                Effect(f"part of the paper's average queues, {goals[0]:g} to {goals[-1]:g}, that {hero} has").of(
-                    PerSeed.of(had), least=1
-                ),
+                Effect(
+                    f"part of the paper's average queues, {goals[0]:g} to {goals[-1]:g}, that {hero} has within 5"
+                ).of(PerSeed.of(had), least=1),
                 *at_equal(case3b, hero, case3b.others, metric, case3b_low),
             ],
-            f"RAQM's mean queue is {low:.3g} to {high:.3g} packets, whatever the target, so that it does not have the "
-            "longer queues of the figure. Compared at the queues that it has, its p follows every packet of the queue, "
-            "and a short queue that varies less is empty more rarely.",
+            f"RAQM's mean queue is {span(case3b, hero)}, whatever the target, so that the first part fails: it does "
+            "not have the longer queues of the figure. The other parts compare at the queues that it has, where its p "
+            "follows every packet of the queue, and a short queue that varies less is empty more rarely.",
         )
 
     return judge
@@ -127,11 +142,19 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
     full, knee = (
         case3b_taildrop.per_seed(good(), TAIL, {"dumbbell.buffer": size}, unit="%") for size in (sizes[-1], KNEE)
     )
+    part = polars.col("drops_overflow") / (polars.col("drops_early") + polars.col("drops_overflow")) * 100
+    longest = case3b.points(TARGET)[-1]
+    overflows = " and ".join(
+        f"from {case3b.per_seed(part, other, {TARGET: KNEE}).mean:.0f} to "
+        f"{case3b.per_seed(part, other, {TARGET: longest}).mean:.0f} % with {other}"
+        for other in ("PI", "REM")
+    )
     return Judgement(
         [check for other in ("PI", "REM") for check in beyond_the_knee(case3b, other, "lower")],
-        "With a longer queue the buffer overflows more often. An overflow takes packets in bursts, which end in "
-        "time-outs, and some packets are sent twice. The paper does not say in what tail drop, which has no target, is "
-        "alike: beside are its goodput by the buffer, and that over PI's and REM's at 60 packets.",
+        "The goodput falls by more than .3 % at 80 and 90 packets, and at 70, where it is open, by about as much. "
+        f"From q0 = {KNEE:g} to {longest:g} overflows grow {overflows} of the drops at R1. The paper does not say in "
+        "what tail drop, which has no target, is alike: beside are its goodput by the buffer, and that over PI's and "
+        "REM's at 60 packets.",
         [
             Effect("goodput of tail drop, buffer of 100 over 60").better(full, knee, "lower", tolerance),
             *(
@@ -148,12 +171,12 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
 @tolerance(GOODPUT)
 def goodput_does_not_fall(case3b: Runs) -> Judgement:
     """RAQM's goodput does not fall as its target grows beyond 60 packets."""
-    low, high = span(case3b, case3b.hero)
     return Judgement(
         beyond_the_knee(case3b, case3b.hero, "not lower"),
-        f"The target hardly changes RAQM's queue, which has {low:.3g} to {high:.3g} packets on average over all "
-        "targets, so that its goodput hardly changes either. What it would be with a queue as long as such a target "
-        "this does not tell: claim `saved-equal-queue` has the reading that gets there.",
+        f"The target hardly changes RAQM's mean queue, which has {span(case3b, case3b.hero)} over all targets, so "
+        "that its goodput hardly changes either; some runs leave the full buffer late, so that a difference, as the "
+        "open one at 70, is uncertain by half a percent. What it would be with a queue as long as such a target this "
+        "does not tell: claim `saved-equal-queue` has the reading that gets there.",
     )
 
 
@@ -163,18 +186,18 @@ def goodput_does_not_fall(case3b: Runs) -> Judgement:
     "Section 3.3, Fig. 7",
     "fig7 regulation",
 )
-@tolerance(FIFTH)
-def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
+@tolerance(FOLLOWS)
+def follows_target(case3b: Runs) -> Judgement:
     """With a target close to the buffer's size RAQM regulates the queue more effectively than PI and REM, and keeps a
     higher goodput.
     """
     checks: list[Check] = []
-    beside = [Effect("packets of queue for each packet of target").near(slope(case3b, case3b.hero), 1.0, tolerance)]
+    beside = [Effect("packets of queue for each packet of target").near(slope(case3b, case3b.hero), 1.0, FIFTH)]
     for q0 in [one for one in case3b.points(TARGET) if one > KNEE]:
         where = {TARGET: q0}
         queues = {label: case3b.per_seed("queue_mean", label, where) for label in case3b.labels}
         own = queues.pop(case3b.hero)
-        beside.append(Effect(f"mean queue at q0 = {q0:g}").near(own, q0, tolerance))
+        beside.append(Effect(f"mean queue at q0 = {q0:g}").near(own, q0, FIFTH))
         checks += [
             *(
                 Effect(f"distance of the mean queue from q0 = {q0:g}, {case3b.hero} over {other}").better(
@@ -192,13 +215,12 @@ def follows_target(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
                 name=f"goodput at q0 = {q0:g}",
             ),
         ]
-    low, high = span(case3b, case3b.hero)
     return Judgement(
         checks,
         "Only p_k / q0 enters the drop probability: while p_k is below 1, twice the target leads to twice p_k, and "
-        f"nothing else changes. So the mean queue is {low:.3g} to {high:.3g} packets at any target, and the link idles "
-        "more than with PI's and REM's longer queues. The longest means are of runs that leave the full buffer late, "
-        "since p_k / q0 starts lower.",
+        f"nothing else changes. So the mean queue is {span(case3b, case3b.hero)} at any target, and the link "
+        "idles more than with PI's and REM's longer queues. The longest means are of runs that leave the full buffer "
+        "late, since p_k / q0 starts lower.",
         beside,
     )
 
@@ -215,7 +237,8 @@ def same_buffer(case3b: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         checks,
         "RAQM's queue is short whatever the target, so that it is empty more often than PI's and REM's, and an empty "
-        "queue leaves the link idle. It has the higher goodput only where their targets are short.",
+        "queue leaves the link idle. It has the higher goodput only at q0 = 20; claim `goodput-at-equal-queue` says "
+        "why.",
     )
 
 
@@ -233,7 +256,7 @@ def complexity(*, tolerance: Tolerance) -> Judgement:
 
 
 @ours("Section 3.3, Fig. 7", "fig7 regulation")
-@tolerance(GOODPUT)
+@tolerance(AS_GOOD)
 def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> Judgement:
     """With the applied probability fed back the average queue is the target, and Figure 7 has RAQM's curve above."""
     both = case3b | case3b_readings
@@ -247,7 +270,8 @@ def saved_equal_queue(case3b: Runs, case3b_readings: Runs, case3b_low: Runs) -> 
             *at_equal(both, BOTH, case3b.others, "goodput", case3b_low),
             *at_equal(both, BOTH, case3b.others, "loss_ratio", case3b_low),
         ],
-        "The queue's logarithm is integrated once a second, and p follows every packet of the queue besides. Beyond 60 "
-        "packets the buffer overflows, and the clients' links lose packets too.",
+        "The queue's logarithm is integrated once a second, and p follows every packet of the queue besides. From a "
+        "target of 70 packets on the buffer overflows and the clients' links lose packets too, so that the mean queue "
+        "does not reach 90. The drop ratio is not clearly below PI's.",
         beyond_the_knee(case3b_readings, BOTH, "not lower"),
     )

@@ -128,8 +128,9 @@ def fixed_is_no_restriction(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Inside the band p still goes with the averaged queue. This is RED's own loop, which may hold a queue tight or "
-        "make it oscillate. Only deviations are compared, as the means are of different losses.",
+        "Inside the band p still goes with the averaged queue: RED's own loop, which may hold a queue tight or make "
+        "it oscillate, and with 40 flows the queue swings more than at a fixed loss. Only deviations are compared, as "
+        "the means are of different losses.",
     )
 
 
@@ -166,22 +167,25 @@ def distributions(steady: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section VI-B, Fig. 20",
     "fig20",
 )
-@tolerance(2, "", "much: twice the deviation")
+@tolerance(
+    1.5, "", "much: half as much again, of Q/S, since the noise of a slot is S times that of the rates; small: 0.2"
+)
 def erratic(_: object, *, tolerance: Tolerance) -> Judgement:
     """With S = RTT the queue stays near the equilibrium and varies little, with S = 2 RTT it is much more chaotic."""
     one, two = theory.chain(40), theory.chain(40, 2.0)
     q_e = theory.model(40).q_e
     return Judgement(
         [
-            # small: a fifth of the equilibrium
             Effect("deviation from q_e over q_e, S = RTT").exact(
                 float(np.hypot(one.sd, one.mean - q_e)) / q_e, most=0.2
             ),
-            Effect("deviation with S = 2 RTT over that with S = RTT").exact(two.sd / one.sd, least=tolerance.value),
+            Effect("deviation of Q/S with S = 2 RTT over that with S = RTT").exact(
+                two.sd / one.sd / 2, least=tolerance.value
+            ),
         ],
         f"At S = RTT the slope of f at the equilibrium is 0, and the queue's deviation, {one.sd:.0f} packets, is the "
-        f"noise of one slot. At 2 RTT the slope is -1, the limit of stability, and the deviation is {two.sd:.0f} "
-        "packets. A fifth of q_e or less is called small.",
+        f"noise of one slot. At 2 RTT it is {two.sd:.0f} packets, {two.sd / one.sd:.1f} times as much: twice is the "
+        "noise of the longer slot, and the rest comes from the slope of -1, the limit of stability.",
     )
 
 
@@ -334,10 +338,13 @@ def nearer_each_slot(_: object, *, tolerance: Tolerance) -> Judgement:
     )
 
 
-@claim("For the heterogeneous case, a sufficient condition … for stability can be derived", "after Proposition 6.2")
-@tolerance(EXACT)
-def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
-    """A sufficient condition holds for round-trip times that differ."""
+@claim(
+    "For the heterogeneous case, a sufficient condition … for stability can be derived",
+    "after Proposition 6.2",
+    arithmetic=True,
+)
+def mixed_delays(_: object) -> Judgement:
+    """A sufficient condition for round-trip times that differ is true with two factors that the print lacks."""
     whole, rng = theory.model(40), np.random.default_rng(1)
     parts = []
     for _set in range(200):
@@ -347,11 +354,12 @@ def mixed_delays(_: object, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             Effect("S of the condition over the largest S with f'(q_e) >= 0, the greatest of 200 sets of delays").exact(
-                float(max(parts)), most=1 + tolerance.value
+                float(max(parts)), most=1
             )
         ],
-        "As printed, (C/W - N (N - 1)/(q_e + D_m)^2)^-1, the units do not fit, so that the formula itself cannot be "
-        "tested. With factors W C and C it follows from the sum of rates at the equilibrium, and is judged so.",
+        "The print has S <= 1/(C/W - N (N - 1)/(q_e + D_m)^2), in which the units do not fit. With "
+        "1/(C/W - W C N (N - 1)/(q_e + C D_m)^2) it follows from the sum of the rates at the equilibrium, so that no "
+        "set of delays could refute it.",
     )
 
 

@@ -33,7 +33,12 @@ def _figure_16(maxth1: Runs, equation_1: Runs) -> dict[str, Runs]:
     return {"": maxth1, ", C1max = C": equation_1}
 
 
-@claim("maxth1/C is a lower bound of the average queuing delay at the drop-tail queue", "Section VI-A", "fig16")
+@claim(
+    "maxth1/C is a lower bound of the average queuing delay at the drop-tail queue",
+    "Section VI-A",
+    "fig16",
+    arithmetic=True,
+)
 @tolerance(0, "", "a bound")
 def bound_below(equation_1: Runs, *, tolerance: Tolerance) -> Judgement:
     """By eq. (1) max_th1/C is a lower bound of the mean delay."""
@@ -65,8 +70,9 @@ def bound_near(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) -> Judge
 
     return Judgement(
         [*near(maxth1, ""), *near(equation_1, ", C1min = 0, C1max = C")],
-        f"{m.NO_C1_MAX} With the calibrated one what a burst brings beyond C1max waits, however small max_th1 is; with "
-        "C it waits only if the queue is beyond max_th1. WEB's packets are those in the short queue, as in the figure.",
+        f"{m.NO_C1_MAX} With the calibrated one no part holds, as what a burst brings beyond C1max waits, however "
+        "small max_th1 is; with C all do but those at 10 kB, as it waits only if the queue is beyond max_th1. WEB's "
+        "packets are those in the short queue, as in the figure.",
     )
 
 
@@ -130,9 +136,9 @@ def short_varies_little(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance)
             beside.append(m.versus(effect, tails, "lower", tolerance))
     return Judgement(
         checks,
-        f"{m.NO_C1_MAX} The longer the short queue, the faster it is served, but only up to C1max; beyond that the "
-        "delay grows with the burst. The packets of CBR show it, as they all have one path; of all packets of the "
-        "queue only percentiles are recorded (beside).",
+        f"{m.NO_C1_MAX} With C all parts hold and with the calibrated one, whose mean delays are above the printed "
+        "ones too, none: the longer the short queue, the faster it is served, but only up to C1max. The packets of "
+        "CBR show it, as they all have one path; of all packets of the queue only percentiles are recorded (beside).",
         beside,
     )
 
@@ -188,9 +194,9 @@ def smaller_max_th1(maxth1: Runs, room: Runs) -> Judgement:
     ]
     return Judgement(
         [delay, loss],
-        "A short queue that is served sooner is shorter, and leaves room in the shared buffer. But what comes faster "
-        "than C1max fills it whatever max_th1 is. The sentence stands in section V, on moving thresholds; fixed ones "
-        "are beside.",
+        "A short queue that is served sooner is shorter, and leaves room in the shared buffer. Whether the loss falls "
+        "by 1 % or more is open, as what comes faster than C1max fills the buffer whatever max_th1 is. The sentence "
+        "stands in section V, on moving thresholds; fixed ones are beside.",
         fixed,
     )
 

@@ -1,5 +1,7 @@
 """Claims on moving thresholds, alone and in RED+Tail's long queue: section V (Figs. 10 to 14, Table IV)."""
 
+from dataclasses import replace
+
 from aqmlab.theory import tcp
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better
@@ -10,6 +12,7 @@ BEFORE = (m.SETTLED, 100.0)
 MANY = (120.0, 300.0)
 """The periods with 20 and with 40 flows (s)."""
 MOST = Tolerance(50, "%", "most of the time, in section V's words")
+MUCH_LOWER = replace(m.ONE_RUN, reason=f"of a printed number, {m.ONE_RUN.reason}; 'much lower': at most half")
 UNSTATED = "The paper does not state the weight of its average, on which the verdict depends."
 
 
@@ -18,7 +21,7 @@ UNSTATED = "The paper does not state the weight of its average, on which the ver
     "Section V, Fig. 11",
     "fig11",
 )
-@tolerance(m.ONE_RUN)
+@tolerance(MUCH_LOWER)
 def low_drop_probability(dynamic: Runs, weights: Runs, *, tolerance: Tolerance) -> Judgement:
     """The drop probability is 0.05 with fixed thresholds, and with moving ones 0.014, much lower: at most half."""
     fixed = dynamic.from_series(m.FIXED, m.mean_over(m.P, m.SETTLED))
@@ -31,8 +34,9 @@ def low_drop_probability(dynamic: Runs, weights: Runs, *, tolerance: Tolerance) 
         ]
     return Judgement(
         checks,
-        f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the paper does not say of which number "
-        f"the 0.05 is, and the mean over the run is judged. {UNSTATED}",
+        f"Fixed thresholds have {few:.3f} with 20 flows and {many:.3f} with 40; the paper does not say of which "
+        f"number the 0.05 is, and the mean over the run is judged. {UNSTATED} The greatest of three weights alone "
+        "misses 0.014.",
     )
 
 
@@ -176,16 +180,21 @@ def trade_off(bands: Runs) -> Judgement:
     measures: tuple[tuple[str, str, Better], ...] = ((m.LOSS, "loss", "lower"), (m.DELAY, "delay", "higher"))
     checks = [
         m.versus(
-            f"{name} with a band of half the P, {text}",
+            f"{name} with P in {text}",
             (bands.per_seed(metric, m.DYNAMIC, at) for at in pair),
             better,
             m.COUNTS[metric],
         )
         for metric, name, better in measures
-        for text, pair in (("(0.005, 0.01)", (low, middle)), ("(0.01, 0.02)", (middle, high)))
+        for text, pair in (
+            ("(0.005, 0.01) over (0.01, 0.02)", (low, middle)),
+            ("(0.01, 0.02) over (0.02, 0.04)", (middle, high)),
+        )
     ]
     return Judgement(
-        checks, "By the square-root law half the loss makes windows 1.4 times as large, and the queue holds the rest."
+        checks,
+        "By the square-root law half the loss makes windows 1.4 times as large, and the queue holds the rest. Round "
+        "trips grow by somewhat more than that here, as the law leaves out time-outs.",
     )
 
 

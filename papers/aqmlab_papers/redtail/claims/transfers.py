@@ -49,8 +49,9 @@ def files_with_loss(table1: Runs, *, tolerance: Tolerance) -> Judgement:
         checks[:free],
         f"TCP is chosen by these means among others, and is near at 90 and 150 KB (beside): {part[90]:.2f} and "
         f"{part[150]:.2f} of the printed ones. Those of {FREE} KB are judged, as no TCP of the calibration meets them "
-        f"without missing the times without loss: they are {part[FREE]:.2f} of the printed ones here. There the first "
-        "packets count most, whose loss costs the long first time-out. In trials, beside, a request can be lost too.",
+        f"without missing the times without loss: they are {part[FREE]:.2f} of the printed ones, within a quarter at "
+        "0.02 alone. There the first packets count most, whose loss costs the long first time-out; in trials, beside, "
+        "a request can be lost too.",
         [
             *checks[free:],
             *(
@@ -81,7 +82,8 @@ def files_deviations(table1: Runs, *, tolerance: Tolerance) -> Judgement:
             for size, p in LOSSY
         ],
         "Most of the deviation comes from time-outs. Those of a SYN, a request or the first packets are 6 s, doubled "
-        "each time.",
+        "each time. Of 30 KB, where few such time-outs decide, the deviation at 0.04 and 0.08 is about half of the "
+        "printed one, and open.",
         beside,
     )
 
@@ -107,25 +109,34 @@ def files_several_times(table1: Runs, *, tolerance: Tolerance) -> Judgement:
 )
 @tolerance(50, "%", "long: half of the time without a loss")
 def one_loss_is_long(_: object, *, tolerance: Tolerance) -> Judgement:
-    """With a loss in slow start TCP takes a long time to complete a short message."""
+    """With a loss in the first round trips of slow start TCP takes a long time to complete a short message."""
     free = {size: float(transfers.loss_free(size, theory.RTT, theory.PACKET_TIME)) for size in SIZES}
-    checks = [
-        Effect(
-            f"delay added by the loss of one of the first {min(64, size)} packets of {size} KB, mean, {flavour}"
-        ).exact(
-            100
-            * (fmean(theory.lost({k}, flavour, size).duration for k in range(1, min(64, size) + 1)) / free[size] - 1),
-            unit="%",
-            least=tolerance.value,
-        )
-        for size in SIZES
-        for flavour in ("tahoe", "reno")
-    ]
+    checks, beside = (
+        [
+            Effect(
+                f"delay added by the loss of one of packets {first} to {min(last, size)} of {size} KB, {flavour}"
+            ).exact(
+                100
+                * (
+                    fmean(theory.lost({k}, flavour, size).duration for k in range(first, min(last, size) + 1))
+                    / free[size]
+                    - 1
+                ),
+                unit="%",
+                least=tolerance.value,
+            )
+            for size in SIZES
+            for flavour in ("tahoe", "reno")
+        ]
+        for first, last in ((2, 15), (1, 64))
+    )
     return Judgement(
         checks,
-        "The delay added is in percent of the time without a loss, for the files of Table I, with both TCPs that the "
-        "paper explains. The earlier the packet is lost, the longer the file takes: congestion avoidance then starts "
-        "from a small window. Reno keeps half of its window and adds less than Tahoe.",
+        "The paper argues with a loss in the initial several round trips, and its example is the 15th packet, so that "
+        "the mean over packets 2 to 15 is judged, with both TCPs that it explains: congestion avoidance then starts "
+        "from a small window. The first packet's time-out of 6 s is a setting of ours, and is beside with all of slow "
+        "start, where later losses add less.",
+        beside,
     )
 
 

@@ -91,8 +91,9 @@ def blue_reason(fixed: Runs, synchronisation: Runs) -> Judgement:
     ]
     return Judgement(
         checks,
-        "Too few signals fill the buffer, and what overflows is lost. With many flows the buffer stays full and the "
-        "link busy; with the fewest nodes and no signals it runs empty at times. TCP's packets are judged because "
-        "they are marked, so that each loss is an overflow; UDP's are dropped by signals too.",
+        "Too few signals fill the buffer, and what overflows is lost. That the link can idle then holds for the "
+        "fewest nodes alone, of which the sensitivity table has no runs: with many the buffer stays full and the link "
+        "busy. TCP's packets are judged because they are marked, so that each loss is an overflow; UDP's "
+        "are dropped by signals too.",
         beside=[Effect(f"loss of all packets, p = {eager:g}").of(at("loss_ratio", eager), most=NO_LOSS.value)],
     )

@@ -219,9 +219,9 @@ def red_maxp(configuration: Runs) -> Judgement:
     others = [label for label in configuration.labels if label.startswith("RED, max_p")]
     return Judgement(
         _delay_and_loss(configuration, others, "not higher"),
-        "A steeper slope keeps a shorter queue, and spares TCP most of the losses by overflow that it has with a "
-        "max_p of 0.1. But RED drops UDP wherever it would mark TCP, and the more the steeper it is, so that more of "
-        "all packets are lost.",
+        "A steeper slope keeps a shorter queue, and spares TCP most of the losses by overflow that it has with a max_p "
+        "of 0.1; with 0.5 they are fewest. But RED drops UDP wherever it would mark TCP, and the more the steeper it "
+        "is, so that more of all packets are lost.",
     )
 
 

@@ -48,9 +48,9 @@ def droptail_late(schemes: Runs) -> Judgement:
 
 
 @claim("achieve fairness among different traffic types", "Section 3, issue 4; abstract", "schemes")
-@tolerance(5, "%", "a twentieth of a flow's share")
+@tolerance(5, "%", "a twentieth of a flow's share; the distance of a ratio of rates from 1 is 100 |ln ratio|")
 def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
-    """AQM meets its aim of fairness: shares of the link are fairer among types of traffic than with drop tail."""
+    """AQM attains the fairness that it aims at: a TCP flow's rate is nearer to a UDP source's than with drop tail."""
     rate = {
         name: polars.col(f"classes.{name}.throughput") / polars.col(f"classes.{name}.flows") for name in ("ftp", "udp")
     }
@@ -68,9 +68,10 @@ def fairness(settled: Runs, *, tolerance: Tolerance) -> Judgement:
     ratios = ", ".join(f"{settled.per_seed(ratio, label):.2f} with {label}" for label in settled.labels)
     return Judgement(
         checks,
-        "Drop tail's buffer mostly has room for UDP's small packets. RED, BLUE and PI drop UDP as often as they mark "
-        "TCP; REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate, in parts of a UDP source's, is "
-        f"{ratios}.",
+        "The survey names fairness as an aim, and shows no number of it. RED, BLUE and PI drop UDP as often as they "
+        "mark TCP, so that TCP gains; with BLUE it gains so much that it is about as far above UDP as it was below, "
+        "while REM and JoBS only mark, and leave UDP what it has. A TCP flow's rate from 5 s on, in parts of a UDP "
+        f"source's, is {ratios}.",
     )
 
 
