@@ -129,9 +129,9 @@ def bias(fairness_10: Runs, fairness_50: Runs, *, tolerance: Tolerance) -> Judge
     return Judgement(
         parts,
         "Equal windows are unequal rates: a packet of CUBIC waits for the target of 15 ms, one of Prague for 1 ms at "
-        "most. That alone would be 127, 67 and 17 % at 10, 20 and 80 ms. At 80 ms Prague's window is larger, too: "
-        "a mark empties the queue of a single CUBIC flow, and while it fills again Prague grows unmarked. With ten "
-        "flows of each on ten times the link windows are equal.",
+        "most. That alone would be 127, 67 and 17 % at 10, 20 and 80 ms. At 80 ms Prague's window is larger, too: a "
+        "mark drains the queue of a single CUBIC flow, and until it has filled again Prague grows unmarked. With ten "
+        "flows of each on ten times the link windows are nearly equal.",
     )
 
 

@@ -129,7 +129,7 @@ class Filling:
         return texts.number(10 ** self._check(name, effect, beside)["value"], 2)
 
     def _check(self, name: str, effect: str, beside: bool) -> Document:
-        checks = self._claims[name]["beside" if beside else "checks"]
+        checks: list[Document] = self._claims[name]["beside" if beside else "checks"]
         # A whole name goes first: "… over PI" is also a part of "… over PI*".
         found = [check for check in checks if check["effect"] == effect] or [
             check for check in checks if effect in check["effect"]
