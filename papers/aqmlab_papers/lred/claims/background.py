@@ -246,7 +246,8 @@ def avq_shorter(related: Runs, *, tolerance: Tolerance) -> Judgement:
         parts,
         "AVQ holds the arrivals at 98 % of the link, whatever queue that takes, and so its queue shrinks with the "
         f"load, whereas RED's grows; beside S-RED's with 400 flows it is too near to decide. With "
-        f"{', '.join(f'{load:g}' for load in loads)} flows they are {means} packets. The sentence cites AVQ's authors, who marked packets; here they are dropped.",
+        f"{', '.join(f'{load:g}' for load in loads)} flows they are {means} packets. The "
+        "sentence cites AVQ's authors, who marked packets; here they are dropped.",
         beside,
     )
 

@@ -243,7 +243,7 @@ def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: To
         parts,
         "A long TCP flow loses what its round trip, and so the queue, makes it lose, whatever holds the queue. PI's "
         "mean from 20 s to 200 s is one of a full buffer at first and of its target later, and such a mixture loses "
-        "more than a queue that is always at the mean, since loss falls fast with short queues and slowly with long ones. "
-        "Once PI has settled, beside, the difference is negligible.",
+        "more than a queue that is always at the mean, since loss falls fast with short queues and slowly with long "
+        "ones. Once PI has settled, beside, the difference is negligible.",
         beside,
     )

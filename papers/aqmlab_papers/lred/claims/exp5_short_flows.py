@@ -16,16 +16,14 @@ from aqmlab_papers.theory import avq
 _EACH = (ARRIVALS, "{:g}/s")
 _AVQS = tuple(f"AVQ {alpha:g}" for alpha in (0.01, 0.05, 0.1, 0.15))
 _FORMS = ("AVQ 0.01 from 0.8 C", "AVQ 0.15 from 0.8 C", "AVQ 0.01, its paper's form", "AVQ 0.15, its paper's form")
-
-
-def counted(checks: Sequence[Check]) -> str:
-    """Say how many checks hold, and how many fail or are open."""
-    held, failed = (sum(check.outcome == one for check in checks) for one in (Outcome.HOLDS, Outcome.FAILS))
-    return f"holds in {held} of {len(checks)} and fails in {failed}"
-
-
 _MEASURES = ("goodput", "loss", "deviation")
 """The measures of figure 13 in which one discipline is better than another; their queues are set alike."""
+
+
+def _counted(checks: Sequence[Check]) -> str:
+    """Return the counts of checks that hold and that fail, in words."""
+    held, failed = (sum(check.outcome == one for check in checks) for one in (Outcome.HOLDS, Outcome.FAILS))
+    return f"holds in {held} of {len(checks)} and fails in {failed}"
 
 
 def _best(measure: str) -> Claim:
@@ -123,8 +121,8 @@ def _trend(measure: str, better: Better, words: str) -> Claim:
             parts,
             "The verdict hangs on where AVQ's virtual capacity starts, which the paper does not say: with alpha = 0.01 "
             "it moves with a time constant of 100 s, so that 200 s are too short to forget its start. Of the rates at "
-            f"which alphas of 0.01 and 0.15 are compared, the trend {counted(parts)} if it starts at the link's rate "
-            f"C, as here; beside, it {counted(low)} from ns-2's 0.8 C, and {counted(published)} by AVQ's published "
+            f"which alphas of 0.01 and 0.15 are compared, the trend {_counted(parts)} if it starts at the link's rate "
+            f"C, as here; beside, it {_counted(low)} from ns-2's 0.8 C, and {_counted(published)} by AVQ's published "
             "form.",
             low + published + [check for slow, fast in pairwise(_AVQS) for check in change(slow, fast)],
         )
@@ -203,7 +201,7 @@ def _against_avq(measure: str, q0: int) -> Claim:
             f"Judged at {' and '.join(f'{rate:g}' for rate in side)} flows/s: our copy does not show which target the "
             "paper means on which side of 60, and we took the assignment by which more comparisons hold in all. "
             f"{_SHORT[measure].format(empty.mean)} Beside AVQ's published form, or one that starts at 0.8 C, it "
-            f"{counted(forms)}.",
+            f"{_counted(forms)}.",
             forms + _leads(exp5_avq, q0, measure, rest, [*_AVQS, *_FORMS]),
         )
 
