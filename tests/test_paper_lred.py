@@ -121,6 +121,11 @@ def test_figure_5_has_the_bounds_slopes_and_every_competitor_at_every_load(tmp_p
     for name, slope in (("PI, bound (34)", 980.4), ("REM, bound (40)", 200.1)):
         loss, bound = numbers(curves[name])
         assert bound / loss == pytest.approx(slope, abs=0.1)
+    # PI*'s bound has gains of its own at each load, and stands at the loss at which LRED's point stands.
+    loss, bound = numbers(curves["PI*, bound (34)"])
+    assert loss == pytest.approx(numbers(curves["LRED"])[0])
+    assert min(loss) > 0.01
+    assert bound / loss == pytest.approx([980.4 / 1.1053, 980.4 / 82.88], rel=1e-3)
     assert [len(curves[label].y) for label in ("LRED", "PI", "PI*", "REM")] == [2] * 4
     # PI has not settled after 60 s at the higher load: it counts with the end of PI's own runs.
     assert curves["PI"].y[1] == 400.0

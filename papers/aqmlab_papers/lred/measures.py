@@ -153,14 +153,14 @@ SAID = {
 }
 
 CHANGES = {
-    "goodput": "Only an idle link costs goodput. When the load falls again at 150 s, PI, PI* and, for a shorter time, "
-    "REM still drop for the higher one, and the link is idle; small changes of the load do not empty the queue.",
-    "queue": "The full buffer after the load rises and the empty one after it falls cancel in the mean of the whole "
-    "run, so that it is near the target with every scheme unless the changes are large.",
+    "goodput": "Only an idle link costs goodput: when the load falls again at 150 s, PI, PI* and, for a shorter time, "
+    "REM still drop for the higher one. Small changes of the load do not empty the queue, and there nothing can differ",
+    "queue": "The full buffer after the load rises and the empty one after it falls cancel in the mean from 20 s to "
+    "200 s, so that it is near the target with every scheme unless the changes are large",
     "deviation": "After each change of the load PI's and PI*'s queue stays at an end of the buffer until the "
-    "integrator has found the new probability, REM's for a shorter time. LRED's estimate follows in its window of 4 s.",
-    "loss": "The load decides what is lost, whatever the scheme: the more it changes, the more PI and PI* drop for the "
-    "higher load after it has gone. A buffer that is full for long lowers the loss, as longer round trips slow TCP.",
+    "integrator has found the new probability, REM's for a shorter time, and LRED's for the shortest",
+    "loss": "PI and PI* drop for the higher load after it has gone, the longer the larger the change; but a buffer "
+    "that is full for long lowers the loss, as longer round trips slow TCP",
 }
 """Why LRED is better or not, measure by measure, where the load rises at 50 s and falls at 150 s."""
 

@@ -5,32 +5,39 @@ from functools import partial
 import numpy as np
 import polars
 
-from aqmlab_papers import Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
+from aqmlab_papers import Check, Effect, Judgement, Runs, Tolerance, claim, ours, tolerance
 from aqmlab_papers.describe.check import RELATIVE, Better
 from aqmlab_papers.lred.measures import OFF, Q0, UDP_RATE, Seconds
 from aqmlab_papers.theory import lred
 
 SETTLED = 20.0
 """The time (s) from which figure 2 is judged, like all metrics."""
-_CLOSE = Tolerance(5, RELATIVE, "half of the last of the two digits that the text reads off figure 2")
+_APART = Tolerance(5, RELATIVE, "a twentieth is what a reader of a curve can tell apart")
+_DIGIT = Tolerance(0.5, "%", "half of the last digit of the 0.12 that the text reads off figure 2")
 _ENDS: tuple[tuple[str, bool, Better], ...] = (("last", True, "higher"), ("first", False, "lower"))
 """The ends of the buffer, whether it is full there, and how the loss ratio is to compare with p."""
 
 
 @claim("the loss ratio should be close to the desired drop probability in a steady-state", "Section 1", "fig2")
-@tolerance(_CLOSE)
+@tolerance(_DIGIT)
 def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
-    """In a steady state the measured loss ratio is close to the drop probability."""
+    """In a steady state the measured loss ratio is close to the drop probability, second by second."""
 
-    def mean(frame: polars.DataFrame, quantity: str) -> float:
-        return float(frame.filter(polars.col("t") >= SETTLED)[quantity].drop_nulls().to_numpy().mean())
+    def distance(frame: polars.DataFrame, every: float) -> float:
+        columns = polars.col("p.mean", "loss_ratio.mean")
+        late = frame.filter(polars.col("t") >= SETTLED).group_by((polars.col("t") / every).floor())
+        return float(100 * late.agg(columns.mean()).select((columns.first() - columns.last()).abs().mean()).item())
 
-    p, estimate = (
-        fig2.from_series("LRED", partial(mean, quantity=quantity)) for quantity in ("p.mean", "loss_ratio.mean")
-    )
-    check = Effect("mean of p over that of the estimate").better(p, estimate, "equal", tolerance)
+    def check(words: str, every: float) -> Check:
+        found = fig2.from_series("LRED", partial(distance, every=every), unit="%")
+        return Effect(f"mean distance of p from the estimate, {words}").of(found, most=tolerance.value)
+
     return Judgement(
-        [check], "Each drop is drawn with probability p, and a window of 4 s has some ten thousand arrivals."
+        [check("means of 1 s", 1.0)],
+        "Each drop is drawn with probability p, and a window of 4 s has some ten thousand arrivals. Compared are means "
+        "of 1 s, the period in which LRED measures: p also follows the queue at each packet, so that in means of "
+        "0.2 s, beside, it is farther off. The load is figure 2's, for which we took 450 flows.",
+        [check("means of 0.2 s", 0.2)],
     )
 
 
@@ -39,7 +46,7 @@ def loss_near_p(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     "Section 1",
     "fig10",
 )
-@tolerance(_CLOSE)
+@tolerance(_APART)
 def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
     """The measured loss ratio departs from the drop probability where the buffer overflows and where it runs empty."""
 
@@ -65,7 +72,7 @@ def loss_deviates(exp4: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("l(40) = l(41) = l(42) = l(43) = 0.12", "Section 3, Fig. 2b", "fig2")
-@tolerance(0.5, "%", "half of the last digit of 0.12")
+@tolerance(_DIGIT)
 def estimate_settles(fig2: Runs, *, tolerance: Tolerance) -> Judgement:
     """In a steady state the estimate is the same from second to second, to two digits."""
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from aqmlab_papers import Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
@@ -105,8 +106,9 @@ def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         lower("|queue - q0|", read, ["PI"], tolerance)
         + exp2_light.compare("queue_mad", "LRED", ["PI"], better="lower", tolerance=tolerance),
-        f"At this load a probability of {100 * loss:.2g} % suffices, which PI's integrator reaches in "
-        f"{response_bound('PI', loss, 80):.0f} s of a full buffer: here PI is not slow.",
+        "LRED's queue is nearer to the target, but its deviation from its own mean is less than PI's by about the 5 % "
+        f"that count, which is open. At this load a probability of {100 * loss:.2g} % suffices, which PI's integrator "
+        f"reaches in {response_bound('PI', loss, 80):.0f} s of a full buffer: here PI is not slow.",
     )
 
 
@@ -115,19 +117,21 @@ def light_better(exp2_light: Runs, *, tolerance: Tolerance) -> Judgement:
     "Sections 5.2 and 6.1, Experiment 2, Fig. 6",
     "fig6",
 )
-@tolerance(TIME)
+@tolerance(replace(TIME, reason=f"{TIME.reason}; slightly: by {COMPARABLE.value:g} % at most"))
 def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED takes longer to respond under light load than under heavy load, but slightly: at most twice as long."""
-    checks = []
+    checks, times = [], []
     for band in _BANDS:
         effect = Effect(f"LRED's response time to within {100 * band:g} % of the target, light over heavy load")
         light, heavy = (_time(runs, "LRED", band) for runs in (exp2_light, exp2_heavy))
+        times.append(f"{light.mean:.3g} s and {heavy.mean:.3g} s")
         checks.append(
             [effect.better(light, heavy, "higher", tolerance), effect.excess(light, heavy, most=COMPARABLE.value)]
         )
     return Judgement(
         checks[0],
-        f"Under light load a second has only six drops by which to measure. {_WIDER}",
+        f"LRED takes {times[0]}: longer, but not slightly, as under light load a second has only six drops by which "
+        f"to measure. {_WIDER}",
         checks[1],
     )
 
@@ -201,7 +205,8 @@ def like_pistar(exp2_light: Runs, exp2_heavy: Runs) -> Judgement:
     return Judgement(
         light(["PI*"], wide) + heavy(["PI*"], narrow),
         "Under heavy load PI*'s printed design gives a gain that makes p either 0 or 1: a switch at the target, which "
-        "acts at once. Under light load PI*'s gain is a fifth of PI's.",
+        "acts at once, so that PI* is much the faster one. The verdict hangs on this design: with one for 700 ms, "
+        "beside, the comparison is open. Under light load a settled queue is often 20 % off, and 40 % is judged.",
         light(["PI*"], narrow) + heavy(["PI*"], wide) + heavy(["PI* (0.7 s)"], narrow),
     )
 
@@ -211,7 +216,7 @@ def _peak(runs: Runs, label: str) -> PerSeed:
 
 
 @claim("LRED has less overshoots and smaller queue deviations", _WHERE, "fig6")
-@tolerance(OFF)
+@tolerance(replace(OFF, reason=f"{OFF.reason}; of deviations {DEVIATION.value:g} %"))
 def less_overshoot(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED overshoots less than PI* and has smaller queue deviations, under both extreme loads."""
     light, heavy, beside = (
@@ -227,8 +232,8 @@ def less_overshoot(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) 
     )
     return Judgement(
         light + heavy,
-        "An overshoot is the highest mean of a second above q0 from 5 s on, when slow starts are over. Under heavy "
-        "load PI*'s printed design makes p 0 or 1 by the sign of the error, so that its queue is hardly ever above "
-        "the target.",
+        "An overshoot is the highest mean of a second above q0 from 5 s on, when slow starts are over. Under light "
+        "load LRED's are smaller, but by too little to decide. Under heavy load LRED's are larger: PI*'s printed "
+        "design makes p 0 or 1 by the sign of the error, so that its queue is hardly ever above the target.",
         beside,
     )

@@ -12,6 +12,7 @@ from aqmlab_papers.lred.measures import SEEN, TARGET, points, rivals
 
 _WHERE = "Section 6.1, Experiment 3, Fig. 7"
 _FOLLOWING = ("LRED", "PI*", "REM")
+_ENDS = ("PI", "LRED")
 
 
 def _printed(runs: Runs) -> list[dict[str, float]]:
@@ -51,15 +52,15 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
     """PI has a higher goodput than LRED, PI* and REM, at most targets."""
     parts = _each(exp3, "goodput", "goodput", "PI", _FOLLOWING, "higher", tolerance)
     beside = _settled(exp3_settled, "goodput", "goodput", "higher", tolerance)
-    empty = " and ".join(
-        f"{exp3.per_seed('queue_empty', 'LRED', {TARGET: q0}):.2g} % of the time with q0 = {q0:g}"
-        for q0 in (20.0, 100.0)
+    empty = ", ".join(
+        f"with q0 = {q0:g} " + " and ".join(f"{exp3.per_seed('queue_empty', one, {TARGET: q0}):.2g} %" for one in _ENDS)
+        for q0 in (20.0, 40.0)
     )
     return Judgement(
         parts,
-        "Packets are dropped before the link, so that drops cost no goodput unless the queue runs empty. With short "
-        "targets it does, and PI's longer queue helps; with long ones nothing can differ: LRED's is empty for "
-        f"{empty}.",
+        "Packets are dropped before the link, so that drops cost no goodput unless the queue runs empty, and from "
+        "q0 = 60 on hardly any does: there nothing can differ. PI's and LRED's queues are empty for this part of the "
+        f"time: {empty}. So PI gains with the shortest target, but with 40, as against PI*, it has less goodput.",
         beside,
         need=0.8,
     )
@@ -116,8 +117,9 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         parts,
         "All three integrate the queue's error, LRED in its estimate. ns-2's REM counts the packets that it drops as "
-        "arrivals, so that it rests below its target by (c / alpha) l / (1 - l), 6 packets at a "
-        "loss of 0.11: less than a figure of the queue shows. The REM of (36) is beside.",
+        "arrivals, so that it rests below its target by (c / alpha) l / (1 - l), 6 packets at a loss of 0.11: less "
+        "than a figure of the queue shows. With long targets its start, above the target, makes up for it in the mean "
+        "from 20 s to 200 s; the REM of (36) is beside.",
         beside,
     )
 
@@ -152,8 +154,9 @@ def small_targets(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         against(printed, "PI*", "REM"),
-        f"Goodput is lost where the queue runs empty, at q0 = 20 for {empty} of the time. LRED's is empty at the "
-        "start: slow starts leave an estimate that is too high, and the shorter the target the slower it falls.",
+        f"Goodput is lost where the queue runs empty, at q0 = 20 for {empty} of the time: against REM LRED gains, "
+        "against PI* it loses with 20 packets, and with 40 they are alike. LRED's is empty at the start: slow starts "
+        "leave an estimate that is too high, and the shorter the target the slower it falls.",
         against([at for at in every if at not in printed], "PI*", "REM") + against(every, "REM (36)"),
     )
 
@@ -168,8 +171,10 @@ def steadiest(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     )
     return Judgement(
         parts,
-        "PI's deviation is that of its long way to the target. Where all are near it what remains is noise, which LRED "
-        "and PI* damp alike; the shorter the target the less room there is to deviate.",
+        "PI's deviation is that of its long way to the target; with targets of 140 and 160 packets it is small, as "
+        "PI's queue is near the end of the buffer for most of the run and has no room to deviate. Near the target what "
+        "remains is noise, which LRED and PI* damp alike, PI* a little better. With a target of 20 REM's queue is "
+        "shorter than LRED's, and deviates as little.",
         beside,
     )
 
@@ -215,9 +220,9 @@ def tradeoff(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toleran
     beside = _traded(exp3_settled, "goodput", "higher", tolerance, "settled ") if exp3_settled else []
     return Judgement(
         parts,
-        "A long TCP flow loses what its round trip, and so the mean queue, makes it lose, whatever holds the queue. "
         "While the link is never idle goodput cannot differ: what differences there are stem from short queues that "
-        "run empty.",
+        "run empty. PI's mean queue from 20 s to 200 s is one of a full buffer at first and of its target later, and "
+        "so at the same mean it runs empty more often than LRED's. PI* and REM are as good as LRED.",
         beside,
     )
 
@@ -236,6 +241,9 @@ def tradeoff_loss(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: To
     beside = _traded(exp3_settled, "loss_ratio", "lower", tolerance, "settled ") if exp3_settled else []
     return Judgement(
         parts,
-        "A long TCP flow loses what its round trip, and so the mean queue, makes it lose, whatever holds the queue.",
+        "A long TCP flow loses what its round trip, and so the queue, makes it lose, whatever holds the queue. PI's "
+        "mean from 20 s to 200 s is one of a full buffer at first and of its target later, and such a mixture loses "
+        "more than a queue that is always at the mean, since loss falls fast with short queues and slowly with long "
+        "ones. Once PI has settled, beside, the difference is negligible.",
         beside,
     )

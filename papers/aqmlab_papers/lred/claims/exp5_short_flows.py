@@ -1,6 +1,7 @@
 """Claims of experiment 5 (Figs. 11 to 14): short flows beside long ones, AVQ, Pareto's law."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
@@ -9,7 +10,7 @@ import polars
 from aqmlab_papers import Check, Claim, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.check import Better, Outcome
 from aqmlab_papers.describe.thresholds import DEVIATION, SHORT_QUEUE
-from aqmlab_papers.lred.measures import ARRIVALS, CHANGES, FOUR, SAID, SEEN, away, best, lower, rivals
+from aqmlab_papers.lred.measures import ARRIVALS, CHANGES, FOUR, OFF, SAID, SEEN, away, best, lower, rivals
 from aqmlab_papers.theory import avq
 
 _EACH = (ARRIVALS, "{:g}/s")
@@ -17,6 +18,12 @@ _AVQS = tuple(f"AVQ {alpha:g}" for alpha in (0.01, 0.05, 0.1, 0.15))
 _FORMS = ("AVQ 0.01 from 0.8 C", "AVQ 0.15 from 0.8 C", "AVQ 0.01, its paper's form", "AVQ 0.15, its paper's form")
 _MEASURES = ("goodput", "loss", "deviation")
 """The measures of figure 13 in which one discipline is better than another; their queues are set alike."""
+
+
+def _counted(checks: Sequence[Check]) -> str:
+    """Return the counts of checks that hold and that fail, in words."""
+    held, failed = (sum(check.outcome == one for check in checks) for one in (Outcome.HOLDS, Outcome.FAILS))
+    return f"holds in {held} of {len(checks)} and fails in {failed}"
 
 
 def _best(measure: str) -> Claim:
@@ -36,10 +43,18 @@ def _best(measure: str) -> Claim:
             for rate in exp5.points(ARRIVALS)
             for check in best(exp5, measure, rivals(exp5), at={ARRIVALS: rate}, where=f"at {rate:g}/s")
         ]
-        return Judgement(parts, CHANGES[measure])
+        return Judgement(parts, f"{CHANGES[measure]}{_BY_RATE[measure]}.")
 
     return judge
 
+
+_BY_RATE = {
+    "goodput": ": so with 10 flows a second, and beside REM with 30",
+    "queue": ". Only with 100 flows a second are PI's and PI*'s clearly farther off than LRED's, and REM's never is",
+    "deviation": "",
+    "loss": ". With 10 and 30 flows a second the differences are too near to 1 % to decide",
+}
+"""Where LRED is better, or not, by the rate of short flows."""
 
 BEST = [_best(measure) for measure in FOUR]
 
@@ -102,13 +117,13 @@ def _trend(measure: str, better: Better, words: str) -> Claim:
         parts, low, published = (
             change(*ends) for ends in ((_AVQS[0], _AVQS[-1]), *zip(_FORMS[::2], _FORMS[1::2], strict=True))
         )
-        from_c, from_less = (f"{sum(check.leans > 0 for check in found)} of {len(found)}" for found in (parts, low))
         return Judgement(
             parts,
-            f"The paper does not say where AVQ's virtual capacity starts: the trend is the claimed one at {from_c} "
-            f"rates if at the link's rate C, as here, and at {from_less} if at ns-2's 0.8 C, which is beside. With "
-            "alpha = 0.01 it moves with a time constant of 100 s, so that 200 s are too short to forget its start: "
-            "from C AVQ uses more than gamma C, from 0.8 C less.",
+            "The verdict hangs on where AVQ's virtual capacity starts, which the paper does not say: with alpha = 0.01 "
+            "it moves with a time constant of 100 s, so that 200 s are too short to forget its start. Of the rates at "
+            f"which alphas of 0.01 and 0.15 are compared, the trend {_counted(parts)} if it starts at the link's rate "
+            f"C, as here; beside, it {_counted(low)} from ns-2's 0.8 C, and {_counted(published)} by AVQ's published "
+            "form.",
             low + published + [check for slow, fast in pairwise(_AVQS) for check in change(slow, fast)],
         )
 
@@ -154,11 +169,11 @@ def _sides(runs: Runs) -> dict[int, Sequence[float]]:
 
 
 _SHORT = {
-    "goodput": "Over all rates LRED's queue is empty for {:.2g} % of the time: slow starts leave an estimate that is "
-    "too high, and with so short a target an empty queue lowers p by no more than a tenth of it.",
-    "loss": "While LRED's estimate is too high after slow starts it drops more than the load needs, and its queue is "
-    "empty, over all rates for {:.2g} % of the time.",
-    "deviation": "A queue that is empty, as LRED's is over all rates for {:.2g} % of the time, does not deviate.",
+    "goodput": "There LRED's queue is empty for {:.2g} % of the time: slow starts leave an estimate that is too high, "
+    "and with so short a target an empty queue lowers p by no more than a tenth of it.",
+    "loss": "There LRED's queue is empty for {:.2g} % of the time, as slow starts leave an estimate that is too high: "
+    "while it is, LRED drops more than the load needs.",
+    "deviation": "A queue that is empty, as LRED's is there for {:.2g} % of the time, does not deviate.",
 }
 
 
@@ -169,7 +184,7 @@ def _against_avq(measure: str, q0: int) -> Claim:
         f"LRED with q0 = {q0} {'is better than' if q0 == 20 else 'outperforms'} AVQ",
         "Section 6.2, Experiment 5, Fig. 13; the side is not readable in our copy",
         "fig13",
-        text=f"On its side of 60 short flows a second LRED with q0 = {q0} has a {words[measure]} than AVQ.",
+        text=f"On its side of 60 short flows a second, LRED with q0 = {q0} has a {words[measure]} than AVQ.",
         name=f"avq-{q0}-{measure}",
     )
     @tolerance(FOUR[measure][2])
@@ -177,12 +192,17 @@ def _against_avq(measure: str, q0: int) -> Claim:
         """Compare with AVQ at each alpha, at each rate of one side; in other forms, and at the other rates, beside."""
         side = _sides(exp5_avq)[q0]
         rest = [rate for rate in exp5_avq.points(ARRIVALS) if rate not in side]
-        empty = exp5_avq.per_seed("queue_empty", f"LRED q0 = {q0}")
+        empty = PerSeed.average(
+            exp5_avq.per_seed("queue_empty", f"LRED q0 = {q0}", {ARRIVALS: rate}, unit="%") for rate in side
+        )
+        forms = _leads(exp5_avq, q0, measure, side, _FORMS)
         return Judgement(
             _leads(exp5_avq, q0, measure, side),
-            "Our copy does not show which target the paper means on which side of 60 flows/s; we use the assignment "
-            f"that favours it. {_SHORT[measure].format(empty)}",
-            _leads(exp5_avq, q0, measure, side, _FORMS) + _leads(exp5_avq, q0, measure, rest, [*_AVQS, *_FORMS]),
+            f"Judged at {' and '.join(f'{rate:g}' for rate in side)} flows/s: our copy does not show which target the "
+            "paper means on which side of 60, and we took the assignment by which more comparisons hold in all. "
+            f"{_SHORT[measure].format(empty.mean)} Beside AVQ's published form, or one that starts at 0.8 C, it "
+            f"{_counted(forms)}.",
+            forms + _leads(exp5_avq, q0, measure, rest, [*_AVQS, *_FORMS]),
         )
 
     return judge
@@ -207,6 +227,13 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
         return runs.from_series(label, mean, at, unit="packets")
 
     gaps = "traffic.short.interarrival"
+    losses = ", ".join(
+        f"{runs.per_seed('loss_ratio', 'LRED', {path: value}):.3g} % with {words}"
+        for runs, path, value, words in (
+            (exp5, ARRIVALS, 100.0, "them"),
+            *((exp5_pareto, gaps, gap, str(gap)) for gap in exp5_pareto.points(gaps)),
+        )
+    )
     checks = [
         Effect(f"{words} of {label} from 50 s to 150 s, {gap} minus Poisson").better(
             read(exp5_pareto, label, {gaps: gap}), read(exp5, label, {ARRIVALS: 100.0}), "equal", tolerance
@@ -217,14 +244,16 @@ def pareto_alike(exp5: Runs, exp5_pareto: Runs, *, tolerance: Tolerance) -> Judg
     ]
     return Judgement(
         checks,
-        "Judged by what the queue's figure shows. Lifetimes by Pareto's law of a shape below 2 have no finite "
-        "variance, so that by chance a run of 100 s has more or less traffic than another.",
+        "The verdict hangs on the shape, which the paper does not state: of ours, 1.9 holds in all parts, 1.5 leaves "
+        "some open, and 1.2 fails in some. The smaller it is the more of the flows are shorter than the mean and the "
+        "fewer very long, which a run of 100 s mostly lacks: the load is lower than with Poisson arrivals "
+        f"(LRED loses {losses}), so that PI's queue is shorter. Judged by what the queue's figure shows.",
         need=0.8,
     )
 
 
 @claim("LRED still has faster response and better performance", "Section 6.2, Experiment 5, Fig. 14", "fig14")
-@tolerance(DEVIATION)
+@tolerance(replace(DEVIATION, reason=f"{DEVIATION.reason}; of mean queues {OFF.value:g} packets"))
 def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     """With Pareto's law too LRED responds faster and holds its queue better."""
     gaps = "traffic.short.interarrival"
@@ -248,5 +277,7 @@ def pareto_best(exp5_pareto: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         parts,
         "The sentence is about a figure of queues, so that performance is the mean queue's distance from its target "
-        "and the deviation. LRED measures the loss whatever law the arrivals have.",
+        "and the deviation; response is the distance in the 20 s after the flows come. LRED measures the loss whatever "
+        "law the arrivals have. Only mean queues do not hold: full and empty buffers cancel in them, so that REM's is "
+        "as near as LRED's, and PI*'s nearly.",
     )

@@ -1,6 +1,7 @@
 """Claims of sections 1 to 3 on the form of LRED's law, and on packets of several sizes."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import polars
 
@@ -79,7 +80,7 @@ def root_gain() -> Judgement:
     "Sections 1 and 7",
     "laws",
 )
-@tolerance(DEVIATION)
+@tolerance(replace(DEVIATION, reason=f"{DEVIATION.reason}; of response times {TIME.value:g} %"))
 def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     """Both grains, the queue's and the loss ratio's, make LRED more stable and responsive than either alone."""
     measures: dict[str, tuple[str | polars.Expr, Tolerance]] = {

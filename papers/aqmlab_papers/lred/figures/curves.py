@@ -83,7 +83,7 @@ def fig5(exp1: Runs, exp1_pistar: Runs) -> Iterator[Curve]:
     yield Curve("", "PI, bound (34)", losses, pi.response_bound(losses, *PI_GAINS, FREQUENCY), style="dashed")
     yield Curve("", "REM, bound (40)", losses, rem.response_bound(losses), style="dashed")
     counts = exp1.points(COUNT)
-    places = [exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean / 100 for count in counts]
+    places = [exp1.per_seed("loss_ratio", "LRED", {COUNT: count}, unit="").mean for count in counts]
     bounds = [response_bound("PI*", loss, count) for loss, count in zip(places, counts, strict=True)]
     yield Curve("", "PI*, bound (34)", places, bounds, style="dashed")
     yield Curve("", "LRED, bad start (ours)", losses, [lred.cold_start(loss) for loss in losses], style="dashed")
