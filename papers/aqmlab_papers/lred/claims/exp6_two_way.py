@@ -170,7 +170,7 @@ def two_way_slow(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
         f"A response is here, as in figure 16, the end of the first time above q0 + 20 packets: {ends}, forward and "
         "reverse. All start from p = 0; while 400 packets wait PI adds 0.003 a second, whereas LRED's p soon has the "
         "losses of the start in it, and is then more than the load needs. Forward it takes long to come down, so that "
-        "by the time until the queue stays within 40 % of its target, beside, LRED is not always sooner.",
+        "by the time until the queue stays within 40 % of its target, beside, it is open there which one is sooner.",
         _compared(exp6, ("PI", "PI*"), ("LRED",), words, _near, "higher", tolerance),
     )
 
