@@ -103,8 +103,14 @@ def regulated(runs: Runs, taildrop: Runs, *, tolerance: Tolerance) -> Judgement:
             [*(abs(half - Q0) for half in halves), spread.each(lambda one: one if one > ANYWHERE else 0)]
         )
         plain = abs(taildrop.per_seed("queue_mean", TAIL, where) - Q0)
-        checks.append(Effect(f"distance of the mean queue from q0, {load}").of(off, most=tolerance.value))
-        beside.append(Effect(f"the same with tail drop, {load}").of(plain, least=tolerance.value))
+        checks.append(
+            Effect(f"distance of the mean queue from q0, or its deviation above {ANYWHERE:.0f}, {load}").of(
+                off, most=tolerance.value
+            )
+        )
+        beside.append(
+            Effect(f"distance of the mean queue from q0 with tail drop, {load}").of(plain, least=tolerance.value)
+        )
         means.append(f"{PerSeed.average(halves).mean:.1f} packets with {load}")
         if spread.mean > ANYWHERE:
             full += (

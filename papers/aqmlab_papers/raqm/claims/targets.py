@@ -152,9 +152,9 @@ def goodput_falls(case3b: Runs, case3b_taildrop: Runs, *, tolerance: Tolerance) 
     return Judgement(
         [check for other in ("PI", "REM") for check in beyond_the_knee(case3b, other, "lower")],
         "The goodput falls by more than .3 % at 80 and 90 packets, and at 70, where it is open, by about as much. "
-        f"From q0 = {KNEE:g} to {longest:g} overflows grow {overflows} of the drops at R1. The paper does not say in "
-        "what tail drop, which has no target, is alike: beside are its goodput by the buffer, and that over PI's and "
-        "REM's at 60 packets.",
+        f"From q0 = {KNEE:g} to {longest:g} the part of R1's drops that are overflows grows {overflows}. The paper "
+        "does not say in what tail drop, which has no target, is alike: beside are its goodput by the buffer, and "
+        "that over PI's and REM's at 60 packets.",
         [
             Effect("goodput of tail drop, buffer of 100 over 60").better(full, knee, "lower", tolerance),
             *(
