@@ -124,13 +124,13 @@ def light_slower(exp2_light: Runs, exp2_heavy: Runs, *, tolerance: Tolerance) ->
     for band in _BANDS:
         effect = Effect(f"LRED's response time to within {100 * band:g} % of the target, light over heavy load")
         light, heavy = (_time(runs, "LRED", band) for runs in (exp2_light, exp2_heavy))
-        times.append(f"{light.mean:.3g} s and {heavy.mean:.3g} s")
+        times.append(f"{light.mean:.3g} s under light load and {heavy.mean:.3g} s under heavy load")
         checks.append(
             [effect.better(light, heavy, "higher", tolerance), effect.excess(light, heavy, most=COMPARABLE.value)]
         )
     return Judgement(
         checks[0],
-        f"LRED takes {times[0]}: longer, but not slightly, as under light load a second has only six drops by which "
+        f"LRED takes {times[0]}: longer, but not slightly, as under the light one a second has only six drops by which "
         f"to measure. {_WIDER}",
         checks[1],
     )
