@@ -54,7 +54,7 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
     beside = _settled(exp3_settled, "goodput", "goodput", "higher", tolerance)
     empty = ", ".join(
         f"with q0 = {q0:g} " + " and ".join(f"{exp3.per_seed('queue_empty', one, {TARGET: q0}):.2g} %" for one in _ENDS)
-        for q0 in (20.0, 40.0)
+        for q0 in [at[TARGET] for at in _printed(exp3)][:2]
     )
     return Judgement(
         parts,
