@@ -50,7 +50,7 @@ def offered(folder: Path, *words: str) -> list[str]:
         (["sweep", "mine.toml", "--vary", "dumbbell.buffer_"], ["dumbbell.buffer_admission="]),
         (["list", "s"], ["scenarios"]),
         (["show", "tcp", ":", "ns2."], ["ns2.35"]),
-        (["reproduce", "l"], ["lred"]),
+        (["reproduce", "lr"], ["lred"]),
         (["design", "redt"], ["redtail"]),
         (["run", "no-such.toml", "--class", ""], []),
         (["run", "quickstart", "--aqm", "nonsense", ":", "q_"], []),
