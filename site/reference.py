@@ -15,9 +15,19 @@ import aqmlab_papers
 import aqmlab_papers.theory
 from aqmlab.cli.app import app as commands
 
-CONSTANTS = set(
-    ["__version__", "METRICS", "DISTRIBUTIONS", "PASS", "MARK", "DROP", "RIVALS", "PHASES", "LINUX_TCP", "Aqms", "Item"]
-)
+CONSTANTS = {
+    "__version__",
+    "METRICS",
+    "DISTRIBUTIONS",
+    "PASS",
+    "MARK",
+    "DROP",
+    "RIVALS",
+    "PHASES",
+    "LINUX_TCP",
+    "Aqms",
+    "Item",
+}
 
 
 def sections(command: Any, path: str) -> Iterator[str]:
