@@ -17,6 +17,7 @@ from aqmlab.execute.task import Outcome as Done
 from aqmlab.execute.task import Task
 from aqmlab.files import read_json
 from aqmlab.runs.store import Store
+from aqmlab_papers import reproduction
 from aqmlab_papers.describe import library
 from aqmlab_papers.run import sweep
 from aqmlab_papers.run.estimate import estimates, measured_speed
@@ -212,6 +213,15 @@ def test_only_those_runs_are_repeated_from_which_an_open_part_was_computed(
     simulated.clear()
     assert json.loads(quick_cli(*command).stdout)["claims"] == found["claims"]
     assert not simulated
+
+
+def test_findings_of_an_earlier_version_know_no_further_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    effort = Effort()
+    more = [{"aqm": "CoDel", "point": 1, "seeds": 20}]
+    experiments = [{"name": "old"}, {"name": "none", "more": []}, {"name": "new", "more": more}]
+    found = {"effort": effort.document(), "experiments": experiments}
+    monkeypatch.setattr(reproduction, "unsealed", lambda *_: found)
+    assert reproduction.known_seeds(Path(), effort) == {"new": {("CoDel", 1): 20}}
 
 
 def test_ctrl_c_at_a_later_look_keeps_the_verdicts_of_the_look_before(

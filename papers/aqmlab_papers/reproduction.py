@@ -21,7 +21,6 @@ from aqmlab_papers.describe import library
 from aqmlab_papers.describe.paper import Paper
 from aqmlab_papers.judge.findings import Watch, assess, undecided
 from aqmlab_papers.run.complexity import RECORD
-from aqmlab_papers.run.runs import Cell
 from aqmlab_papers.run.sweep import Effort, Findings, More, run
 from aqmlab_papers.show.texts import FINDINGS
 
@@ -132,11 +131,11 @@ def known_seeds(folder: Path, effort: Effort) -> More:
         return {}
     if found.get("effort") != effort.document():
         return {}
-    more: dict[str, dict[Cell, int]] = {}
-    for one in found["experiments"]:
-        if one["more"]:
-            more[one["name"]] = {(cell["aqm"], cell["point"]): cell["seeds"] for cell in one["more"]}
-    return more
+    # Findings of an earlier version lack them: it then begins with the first seeds.
+    known = {one["name"]: one.get("more", []) for one in found["experiments"]}
+    return {
+        name: {(cell["aqm"], cell["point"]): cell["seeds"] for cell in more} for name, more in known.items() if more
+    }
 
 
 def _fingerprint(findings: Findings, sources: Path | None) -> str:

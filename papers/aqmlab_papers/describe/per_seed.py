@@ -47,10 +47,16 @@ class PerSeed:
     reads: frozenset[Read] | None = field(default=None, kw_only=True)
 
     @classmethod
-    def of(cls, values: Mapping[int, float | None] | Sequence[float | None], unit: str = "", name: str = "") -> Self:
+    def of(
+        cls,
+        values: Mapping[int, float | None] | Sequence[float | None],
+        unit: str = "",
+        name: str = "",
+        reads: frozenset[Read] | None = None,
+    ) -> Self:
         """Create a quantity from values by seed, or from those of the seeds 1, 2, ...; NaN stands for None."""
         found = values if isinstance(values, Mapping) else dict(enumerate(values, 1))
-        return cls({seed: _known(value) for seed, value in sorted(found.items())}, unit, name=name)
+        return cls({seed: _known(value) for seed, value in sorted(found.items())}, unit, name=name, reads=reads)
 
     @property
     def known(self) -> list[float]:

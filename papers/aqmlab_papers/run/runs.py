@@ -192,9 +192,9 @@ class Runs:
         _, read_unit, scale, read_name = reading(metric)
         if not isinstance(metric, str):
             means = self._every.means_of(metric if fill is None else metric.fill_null(fill), rows)
-            return replace(PerSeed.of(means, unit or "", name or read_name), reads=reads)
-        values = PerSeed.of(self._every.means(metric, rows, fill, scale), read_unit, name or read_name)
-        return replace(values.to(read_unit if unit is None else unit), reads=reads)
+            return PerSeed.of(means, unit or "", name or read_name, reads)
+        values = PerSeed.of(self._every.means(metric, rows, fill, scale), read_unit, name or read_name, reads)
+        return values.to(read_unit if unit is None else unit)
 
     def slope(self, metric: polars.Expr, x: str, label: str, *, unit: str = "") -> PerSeed:
         """Return the slope of a metric over a column of a discipline's runs for each seed, by linear regression."""
@@ -207,7 +207,7 @@ class Runs:
             int(seed): float(np.polyfit(rows["x"], rows["y"], 1)[0])
             for (seed,), rows in points.group_by("seed", maintain_order=True)
         }
-        return replace(PerSeed.of(found, unit), reads=self._reads(label, None))
+        return PerSeed.of(found, unit, reads=self._reads(label, None))
 
     def from_series(
         self,
@@ -228,7 +228,7 @@ class Runs:
         for seed in self._every.seeds(self._every_row(label, at)):
             frame = self.series(label, at, seed)
             found[seed] = read(frame.rename({column: column.removeprefix(own) for column in frame.columns}))
-        return replace(PerSeed.of(found, unit, name), reads=self._reads(label, at))
+        return PerSeed.of(found, unit, name, self._reads(label, at))
 
     def compare(
         self,
@@ -297,14 +297,14 @@ class Runs:
         rows = self._every.frame[list(self._selected(self._every, label, at))]
         parameter = x in self.sweep.parameters
         groups = [x] if parameter else list(self.sweep.parameters)
+        if not groups:
+            raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
         points_of_seed = polars.len().over([*groups, "seed"])
-        rows = rows.filter(points_of_seed == (points_of_seed.max().over(groups) if groups else points_of_seed.max()))
+        rows = rows.filter(points_of_seed == points_of_seed.max().over(groups))
         value = polars.col(metric) if fill is None else polars.col(metric).fill_null(fill)
         where = polars.col(x).first() if parameter else polars.col(x).mean()
         # In the order of the runs: that of threads would change the last digits of a mean.
         grouped = rows.group_by(*groups, "seed", maintain_order=True).agg(value.mean().alias("y"), where.alias("at"))
-        if not groups:
-            raise LookupError(f"{self.study.scenario.title}: nothing varies to draw {metric} over")
         points: list[tuple[Any, Summary]] = []
         for _, point in grouped.group_by(*groups, maintain_order=True):
             summary = Summary.of(point["y"].to_list())

@@ -28,8 +28,9 @@ MEANING = (
     "reproduced but negligible if none fails and most of the signs are the claimed one, and otherwise contradicted. "
     "It is undecided while open parts could change that. It is not testable if no run could decide it, or if a "
     "setting is fitted to its number and comes near: then that it does is no test, while that no setting comes near "
-    "is a result. Differences are taken seed by seed; what counts is stated with each claim. Each interval, "
-    f"half of which stands behind ±, is Student's of {100 * LEVEL:.2f} %, with "
+    "is a result. Differences are taken seed by seed; what counts is stated with each claim. A ± in reasons, tables "
+    f"and figures is of 95 %; the interval of a part, half of which stands behind its ±, is Student's of "
+    f"{100 * LEVEL:.2f} %, with "
     f"which {LOOKS} looks at a part, with 5, 10 and 20 seeds, err in 5 % of cases. These errors do not add up where "
     "all parts must hold or all fail; that a true claim of many parts is called partly reproduced is more likely. "
     "Each verdict rests on all seeds that its runs have, also those run for other claims. A verdict from one seed or "
@@ -42,8 +43,7 @@ ROBUST = (
     "A verdict, a contradiction too, is robust in as many of the other settings of the sensitivity table (7 of 9) as "
     f"have that of the chosen setting, all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is "
     "undecided, or which change none of its numbers, are not counted. The settings differ in what the paper does not "
-    "state. The report has the verdict in each. A \N{PLUS-MINUS SIGN} in reasons, tables and figures is of 95 %, one "
-    "of a part that of its interval."
+    "state. The report has the verdict in each."
 )
 """What the column of robust verdicts means."""
 
