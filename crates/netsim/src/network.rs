@@ -9,6 +9,7 @@ pub(crate) mod ledger;
 pub(crate) mod link;
 pub(crate) mod route;
 mod service;
+mod station;
 mod transit;
 
 pub(crate) use fate::Passed;

@@ -85,9 +85,10 @@ impl Qdisc {
         let departures = timed.then(|| Entries::new(index)).transpose()?;
         tool("ip", &format!("link set {DEVICE} up addrgenmode none mtu {mtu}"))?;
         let (rate, overhead) = (link.rate.bits(), link.overhead.0);
+        let key = if link.half_duplex.is_some() { "half_duplex" } else { "framing" };
         if link.framing.is_some() {
             let message =
-                format!("link {}: the kernel's own discipline has no `framing`: remove it", link.name);
+                format!("link {}: the kernel's own discipline has no `{key}`: remove it", link.name);
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
         let burst = BURST.max(mtu as u32 + 100);

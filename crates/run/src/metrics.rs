@@ -91,7 +91,8 @@ metrics! {
         /// Bits sent / bits that the link could have sent: the bits sent, plus the idle time multiplied by the link's rate
         /// at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the rates are
         /// recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the window, the
-        /// bits sent within the window count.
+        /// bits sent within the window count. Of a half-duplex link, the time that the frames which it sends in this direction
+        /// take with preamble and gap / the time.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
@@ -99,6 +100,12 @@ metrics! {
         /// Packets that the link lost before they reached the queue, at random (`loss`) or for their ECN (`ecn_path`), over
         /// the whole run.
         random_losses: Option<u64> = "packets";
+        /// Transmissions that collided with one of the other direction, on a half-duplex link, over the whole run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        collisions: Option<u64> = "events";
+        /// Packets that a half-duplex link gave up after 16 collisions, over the whole run.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        collision_drops: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.
         loss_run_mean: Option<f64> = "packets";

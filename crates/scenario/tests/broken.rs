@@ -437,6 +437,33 @@ fn every_broken_file_gets_its_message() {
             "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\"); units: bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s",
         ),
         (
+            GRAPH.replace("aqm =", "half_duplex = \"2.7 us\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"2.7 us\": must be at most \"2.56 us\", half of Ethernet's slot, at \"100 Mbit/s\"",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"2 us\"\ndelay = \"1 us\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"2 us\": must be at most the link's delay, \"1 us\", of which it is a part",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"1 us\"\nreverse_rate = \"10 Mbit/s\"\naqm ="),
+            "x.toml:6: link.up.reverse_rate: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"1 us\"\nframing = \"docsis\"\naqm ="),
+            "x.toml:6: link.up.framing: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys",
+        ),
+        (
+            with(
+                "[dumbbell]",
+                "[dumbbell]\naccess_half_duplex = \"1 us\"\nsender_delay = [\"1 ms\", \"0 s\"]",
+            ),
+            "x.toml:4: dumbbell.access_half_duplex = \"1 us\": must be at most the link's delay, \"0 s\", of which it is a part",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\naccess_half_duplex = true"),
+            "x.toml:4: dumbbell.access_half_duplex = true: must be a quantity like \"5 ms\" (or \"auto\")",
+        ),
+        (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),
             "x.toml:4: dumbbell.changes_period = \"5 s\": needs `changes`",
         ),

@@ -106,6 +106,7 @@ error.
 
 _LATER_DEFAULTS = {
     **dict.fromkeys(("framing", "memory_limit", "sender_delay", "receiver_delay", "src", "dst", "max_rate"), "auto"),
+    **dict.fromkeys(("half_duplex", "access_half_duplex"), "auto"),
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),

@@ -16,6 +16,8 @@ pub enum Cause {
     Overflow,
     /// By a middlebox in front of the buffer, because of its ECN field.
     Ecn,
+    /// On a half-duplex link, after its last collision.
+    Collisions,
 }
 
 impl From<Outcome> for Cause {

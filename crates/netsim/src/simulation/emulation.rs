@@ -179,6 +179,8 @@ impl<P: Probe> Emulation<P> {
                 let sent = clock.after(at, network.links[link as usize].transmitter.delay);
                 Some(clock.after(sent, self.onward[link as usize]))
             }
+            // What it sends at the earliest, and what the other end does when it hears that.
+            Event::Station(_) => Some(at),
             _ => None,
         };
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);

@@ -207,8 +207,12 @@ impl<P: Probe> Simulation<P> {
         // The bytes that framing adds do not come from the queue, although the link is busy with them: utilisation is computed
         // from the idle time.
         let declared = &self.scenario.links[i];
+        let station = aqm_queue.station.as_deref();
         let utilisation = match declared.framing {
             _ if sent == 0.0 => 0.0,
+            _ if station.is_some() => {
+                station.map_or(0.0, |station| station.carried.secs() / seconds).min(1.0)
+            }
             None => sent / (sent + idle),
             Some(_) => (1.0
                 - idle / declared.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
@@ -225,6 +229,8 @@ impl<P: Probe> Simulation<P> {
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
+            collisions: station.map(|station| station.collisions),
+            collision_drops: station.map(|station| station.given_up),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),
@@ -268,7 +274,9 @@ impl<P: Probe> Simulation<P> {
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
         let straddling =
             counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
-        counts.departed_bytes as f64 * 8.0 + straddling
+        let given_up = aqm_queue.station.iter().flat_map(|station| &station.lost);
+        let never: u64 = given_up.filter(|lost| belongs(lost.0)).map(|lost| u64::from(lost.1)).sum();
+        (counts.departed_bytes - never) as f64 * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {

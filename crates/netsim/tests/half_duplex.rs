@@ -1,0 +1,121 @@
+//! Half-duplex Ethernet: links whose two directions share one medium.
+
+use netsim::{Checked, Simulation};
+use run::Results;
+use scenario::Document;
+
+fn simulation(text: &str, seed: u64) -> Simulation<Checked<()>> {
+    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    let mut simulation = Simulation::new(scenario, seed, Checked(None));
+    simulation.advance(simulation.end());
+    assert_eq!(simulation.violations(), Vec::<String>::new());
+    simulation
+}
+
+fn run(text: &str, seed: u64) -> Results {
+    simulation(text, seed).results()
+}
+
+/// A cable of 10 Mbit/s, with datagrams of 1000 bytes at these rates in Mbit/s there and back.
+fn cable(rates: [f64; 2], more: &str) -> String {
+    let flow = |name, from, to, rate: f64| {
+        format!(
+            "[[traffic]]\nname = \"{name}\"\nkind = \"cbr\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"{rate} Mbit/s\"\n\
+             packet_size = \"1000 B\"\n"
+        )
+    };
+    format!(
+        "duration = \"60 s\"\nwarmup = \"10 s\"\nobserve = \"cable\"\n{more}\n[[link]]\nname = \"cable\"\nfrom = \"a\"\n\
+         to = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"1 us\"\nhalf_duplex = \"1 us\"\nbuffer = \"20 packets\"\n{}{}",
+        flow("there", "a", "b", rates[0]),
+        flow("back", "b", "a", rates[1])
+    )
+}
+
+#[test]
+fn one_direction_alone_sends_frame_after_frame() {
+    let results = run(&cable([12.0, 0.001], "[record]\nseries = false"), 1);
+    let link = &results.links["cable"];
+    // 1000 bytes of 1038: header and checksum, preamble and gap are Ethernet's. A datagram a second comes the other way.
+    assert!((link.traffic.throughput / (10e6 * 1000.0 / 1038.0) - 1.0).abs() < 1e-3, "{link:?}");
+    assert!((link.utilisation - 1.0).abs() < 1e-3, "{}", link.utilisation);
+    assert!(results.links["cable:reverse"].traffic.arrivals < 10 && link.collisions < Some(50), "{link:?}");
+    assert_eq!(link.collision_drops, Some(0));
+}
+
+#[test]
+fn two_directions_share_what_is_there_with_collisions() {
+    let results = run(&cable([12.0, 12.0], ""), 1);
+    let [there, back] = ["cable", "cable:reverse"].map(|name| &results.links[name]);
+    // Most of the time one of them has the medium, which it then keeps for many frames; a contention takes a slot or two.
+    let used = there.utilisation + back.utilisation;
+    assert!((0.9..0.99).contains(&used), "{used}");
+    assert!((there.utilisation - back.utilisation).abs() < 0.2, "{there:?} {back:?}");
+    for link in [there, back] {
+        let carried = link.traffic.throughput * 1.038 / 10e6;
+        assert!((carried / link.utilisation - 1.0).abs() < 2e-3, "{carried} of {}", link.utilisation);
+        assert!(link.collisions > Some(1000) && link.collision_drops > Some(0), "{link:?}");
+    }
+    // Both take part in each collision.
+    assert!(there.collisions.unwrap().abs_diff(back.collisions.unwrap()) <= 1, "{there:?} {back:?}");
+    let given_up = there.collision_drops.unwrap() + back.collision_drops.unwrap();
+    assert!(given_up < there.collisions.unwrap() / 16, "{given_up}");
+}
+
+#[test]
+fn a_frame_that_is_given_up_is_lost_on_its_path() {
+    // Without a warm-up, and with room for all in the queue, nothing else is lost.
+    let text =
+        cable([5.5, 5.5], "").replace("warmup = \"10 s\"", "").replace("20 packets", "1000000 packets");
+    let results = run(&text, 2);
+    let mut all = 0;
+    for (link, class) in [("cable", "there"), ("cable:reverse", "back")] {
+        let (lost, sent) =
+            (results.links[link].collision_drops.unwrap(), results.links[link].traffic.arrivals);
+        let ratio = results.classes[class].totals.path_loss_ratio.unwrap();
+        assert!((ratio / (lost as f64 / sent as f64) - 1.0).abs() < 0.2, "{ratio}: {lost} of {sent}");
+        all += lost;
+    }
+    assert!(all > 10, "{all}");
+}
+
+#[test]
+fn the_same_seed_gives_the_same_collisions_and_another_one_others() {
+    let collisions = |seed| run(&cable([12.0, 12.0], ""), seed).links["cable"].collisions;
+    assert_eq!(collisions(7), collisions(7));
+    assert_ne!(collisions(7), collisions(8));
+}
+
+/// TCP from hosts on half-duplex Ethernets: its acknowledgements collide with its segments.
+fn access(more: &str) -> String {
+    format!(
+        "duration = \"30 s\"\n{more}[dumbbell]\nrate = \"100 Mbit/s\"\naccess_rate = \"10 Mbit/s\"\nhosts = 2\n\
+         access_half_duplex = \"0.5 us\"\n[[traffic]]\nname = \"long\"\ncount = 4\nstart = \"uniform(0 s, 1 s)\"\n\
+         [[traffic]]\nname = \"web\"\nkind = \"web\"\ncount = 4\nthink = \"exponential(1 s)\"\n"
+    )
+}
+
+#[test]
+fn tcp_shares_a_half_duplex_link_with_its_own_acknowledgements() {
+    for clock in ["integer", "double"] {
+        let results = run(&access(&format!("clock = \"{clock}\"\n")), 1);
+        let links = ["sender1", "sender1:reverse"].map(|name| &results.links[name]);
+        let collisions = links.map(|link| link.collisions.unwrap());
+        assert!(collisions[0] > 500 && collisions[0].abs_diff(collisions[1]) <= 1, "{clock}: {collisions:?}");
+        // The hosts fill their links, of which frames take at most 1500 bytes of 1538.
+        let used = links[0].utilisation + links[1].utilisation;
+        assert!((0.85..1.0).contains(&used), "{clock}: {used}");
+        assert!(results.metrics.flows.goodput > 2.0 * 6e6, "{clock}: {}", results.metrics.flows.goodput);
+        assert_eq!(results.links["bottleneck"].collisions, None);
+    }
+}
+
+#[test]
+fn a_discipline_that_pauses_its_link_goes_on_by_itself() {
+    let text = cable([8.0, 2.0], "").replace(
+        "buffer = \"20 packets\"",
+        "buffer = \"200 packets\"\naqm = { name = \"cake\", bandwidth = \"3 Mbit/s\" }",
+    );
+    let link = run(&text, 1).links["cable"].clone();
+    assert!((link.traffic.throughput / 3e6 - 1.0).abs() < 0.02, "{link:?}");
+}
