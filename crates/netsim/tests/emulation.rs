@@ -1,7 +1,7 @@
 //! Packets from outside meet the fates that the simulation's own meet.
 
 use aqm::Uniform as _;
-use aqm::aqm::NAMES;
+use aqm::aqm::{AnyParams, NAMES};
 use aqm::unit::{Limit, Rate, Span, Time};
 use netsim::{
     Account, Cause, Emulation, Ends, ExternalPacket, Lost, PacketKind, Series, Simulation, Stream, Wait,
@@ -177,6 +177,25 @@ fn a_middlebox_treats_packets_from_outside_as_in_the_simulation() {
         let marks = found["bottleneck"].traffic.marks > 0;
         assert_eq!(marks, matches!(ecn_path, EcnPath::Pass | EcnPath::ClearMarks), "{ecn_path:?}");
     }
+}
+
+#[test]
+fn packets_from_outside_collide_as_in_the_simulation() {
+    let mut scenario = scenario("collides", "droptail");
+    for link in scenario.links.iter_mut().filter(|link| link.name.starts_with("sender1")) {
+        (link.half_duplex, link.aqm) = (Some(Span::us(1)), AnyParams::of("droptail"));
+    }
+    for entry in scenario.traffic.iter_mut().step_by(2) {
+        std::mem::swap(&mut entry.from, &mut entry.to);
+    }
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let mut expected = run.results().links;
+    expected.values_mut().for_each(|link| link.link_goodput = None);
+    let mut found = emulated(&scenario, 1).0.links;
+    found.values_mut().for_each(|link| link.link_goodput = None);
+    assert_eq!(found, expected);
+    assert!(found["sender1"].collisions > Some(10), "{:?}", found["sender1"].collisions);
 }
 
 #[test]

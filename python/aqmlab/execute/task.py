@@ -165,10 +165,9 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     """
     copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
     for table in (copy, *copy["link"]):
-        for key in ("aqm", "reverse_aqm"):
-            if key in table:
-                name = table[key]["name"]
-                table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})
+        for key in table.keys() & {"aqm", "reverse_aqm"}:
+            name = table[key]["name"]
+            table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})
     return copy
 
 
