@@ -39,7 +39,7 @@ fn one_direction_alone_sends_frame_after_frame() {
     // 1000 bytes of 1038: header and checksum, preamble and gap are Ethernet's. A datagram a second comes the other way.
     assert!((link.traffic.throughput / (10e6 * 1000.0 / 1038.0) - 1.0).abs() < 1e-3, "{link:?}");
     assert!((link.utilisation - 1.0).abs() < 1e-3, "{}", link.utilisation);
-    assert!(results.links["cable:reverse"].traffic.arrivals < 10 && link.collisions < Some(50), "{link:?}");
+    assert!(results.links["cable:reverse"].traffic.arrivals < 10 && link.collisions < Some(200), "{link:?}");
     assert_eq!(link.collision_drops, Some(0));
 }
 
@@ -47,19 +47,18 @@ fn one_direction_alone_sends_frame_after_frame() {
 fn two_directions_share_what_is_there_with_collisions() {
     let results = run(&cable([12.0, 12.0], ""), 1);
     let [there, back] = ["cable", "cable:reverse"].map(|name| &results.links[name]);
-    // Most of the time one of them has the medium, which it then keeps for many frames; a contention takes a slot or two.
+    // Most of the time one of them has captured the medium. A collision costs 20 us, a frame takes 830 us.
     let used = there.utilisation + back.utilisation;
-    assert!((0.9..0.99).contains(&used), "{used}");
+    assert!((0.98..0.999).contains(&used), "{used}");
     assert!((there.utilisation - back.utilisation).abs() < 0.2, "{there:?} {back:?}");
     for link in [there, back] {
         let carried = link.traffic.throughput * 1.038 / 10e6;
         assert!((carried / link.utilisation - 1.0).abs() < 2e-3, "{carried} of {}", link.utilisation);
         assert!(link.collisions > Some(1000) && link.collision_drops > Some(0), "{link:?}");
+        assert!(16 * link.collision_drops.unwrap() <= link.collisions.unwrap(), "{link:?}");
     }
     // Both take part in each collision.
     assert!(there.collisions.unwrap().abs_diff(back.collisions.unwrap()) <= 1, "{there:?} {back:?}");
-    let given_up = there.collision_drops.unwrap() + back.collision_drops.unwrap();
-    assert!(given_up < there.collisions.unwrap() / 16, "{given_up}");
 }
 
 #[test]

@@ -242,6 +242,11 @@ mod tests {
         station.load(now, Frame { packet, owner: (Owner::default(), 1500), length: 1538 });
     }
 
+    /// The other one begins and ends to send, in ns, as the station hears it.
+    fn hear(station: &mut Station, signals: &[(u64, bool)]) {
+        signals.iter().for_each(|&(ns, begins)| station.will_hear(at(ns), begins));
+    }
+
     /// Two stations, and what they did: when, which, what.
     struct Pair {
         stations: [Station; 2],
@@ -319,9 +324,7 @@ mod tests {
         // Silence from 10 us on, so that the gap is over at 19.6 us; its last third begins at 16.4 us.
         for (heard, begins) in [(16_399, 40_000 + 9600), (16_400, 19_600), (19_599, 19_600)] {
             let mut station = station(1, Span::ZERO);
-            for (ns, on) in [(0, true), (10_000, false), (heard, true), (40_000, false)] {
-                station.will_hear(at(ns), on);
-            }
+            hear(&mut station, &[(0, true), (10_000, false), (heard, true), (40_000, false)]);
             station.step();
             load(&mut station, at(1));
             while !matches!(station.step(), Step::Begins) {}
@@ -332,7 +335,7 @@ mod tests {
         }
         // A frame that is not ready at the end of the gap waits for the other signal's end.
         let mut station = station(1, Span::ZERO);
-        [(0, true), (10_000, false), (17_000, true)].map(|(ns, on)| station.will_hear(at(ns), on));
+        hear(&mut station, &[(0, true), (10_000, false), (17_000, true)]);
         (0..3).for_each(|_| assert!(matches!(station.step(), Step::Hears)));
         load(&mut station, at(19_601));
         assert_eq!(station.next(), Time::MAX);
@@ -349,7 +352,7 @@ mod tests {
             for (n, [sum, most]) in slots.iter_mut().enumerate() {
                 assert!(matches!(station.step(), Step::Begins));
                 let now = station.sending.unwrap().since;
-                [(now, true), (now + Span::ns(1), false)].map(|(at, on)| station.will_hear(at, on));
+                hear(&mut station, &[(now.nanos(), true), (now.nanos() + 1, false)]);
                 while !matches!(station.step(), Step::Collided) {}
                 let waits = station.ready.nanos() - (now.nanos() + 9600);
                 assert_eq!((waits % SLOT_NS, station.attempts as usize), (0, n + 1));

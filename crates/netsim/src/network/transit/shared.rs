@@ -1,7 +1,6 @@
 //! Links that share their medium with the link back: half-duplex Ethernet.
 
 use super::Network;
-use crate::engine::clock::ClockArithmetic as _;
 use crate::engine::order::{NEVER, Order};
 use crate::measure::probe::Probe;
 use crate::network::fate::{Cause, Lost};
