@@ -68,6 +68,23 @@ fn the_files_that_are_broken_below_are_good() {
 }
 
 #[test]
+fn a_half_duplex_link_has_no_recorded_rates_in_either_direction() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("half_duplex.csv");
+    std::fs::write(&file, "r\n10\n5\n").unwrap();
+    for key in ["rates", "reverse_rates"] {
+        let recording = format!(
+            "{key} = {{ file = {:?}, column = \"r\", unit = \"1 Mbit/s\", bin = \"0.5 s\" }}\n",
+            file.to_str().unwrap()
+        );
+        let said = messages(&GRAPH.replace("aqm =", &format!("half_duplex = \"1 us\"\n{recording}aqm =")));
+        let expected = format!(
+            "x.toml:6: link.up.{key}: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys"
+        );
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
 fn a_problem_has_a_kind_a_path_and_a_line() {
     let problems = Document::parse(&and("count = -1\ncolour = 1\n"), "x.toml").unwrap().check().unwrap_err();
     let found: Vec<_> = problems.0.iter().map(|one| (one.kind, &*one.path, one.origin.line())).collect();

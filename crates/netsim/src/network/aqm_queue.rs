@@ -188,12 +188,14 @@ impl AqmQueue {
         bits + Span::ns(ns + waiting).secs() * rate.bits()
     }
 
-    /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet.
+    /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet, and all while it is not
+    /// known when it is sent.
     pub(crate) fn unsent(&self, now: Time, transmitter: &Transmitter) -> f64 {
-        if self.sent <= now {
-            return 0.0;
-        }
-        let part = transmitter.work(now, self.sent) / transmitter.work(self.began, self.sent);
+        let part = match self.sent {
+            sent if sent <= now => return 0.0,
+            Time::MAX => 1.0,
+            sent => transmitter.work(now, sent) / transmitter.work(self.began, sent),
+        };
         part * 8.0 * f64::from(self.sending_bytes)
     }
 

@@ -103,7 +103,12 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         let others = [
             ("changes", table.changes.is_some()),
             ("rates", table.rates.is_some()),
-            ("reverse_rate", table.reverse_rate.is_some_and(|rate| rate != table.rate)),
+            ("reverse_rates", table.reverse_rates.is_some()),
+            // A recording fills in its mean.
+            (
+                "reverse_rate",
+                table.reverse_rates.is_none() && table.reverse_rate.is_some_and(|rate| rate != table.rate),
+            ),
             ("framing", table.framing.is_some()),
         ];
         for (key, _) in others.iter().filter(|(_, given)| *given && table.half_duplex.is_some()) {
