@@ -78,6 +78,32 @@ fn a_frame_that_is_given_up_is_lost_on_its_path() {
     assert!(all > 10, "{all}");
 }
 
+/// Both hosts send at most one frame after the other, and keep one more; the first stops for good at the end of the warm-up.
+fn stops() -> String {
+    cable([12.0, 12.0], "")
+        .replace("\"60 s\"", "\"0.6 s\"")
+        .replace("\"10 s\"", "\"0.3 s\"")
+        .replace("20 packets", "1 packets")
+        .replace(
+            "from = \"a\"\nto = \"b\"\nrate = \"12 Mbit/s\"",
+            "from = \"a\"\nto = \"b\"\nstop = \"0.3 s\"\nrate = \"12 Mbit/s\"",
+        )
+}
+
+#[test]
+fn a_frame_from_before_the_window_that_is_given_up_in_it_takes_nothing_away() {
+    let mut none = 0;
+    for seed in 1..=60 {
+        let results = run(&stops(), seed);
+        for sent in [results.links["cable"].traffic.throughput, results.classes["there"].traffic.throughput] {
+            // At most the two packets that were there when the flow stopped.
+            assert!((0.0..=2.0 * 8000.0 / 0.3 + 1e-6).contains(&sent), "{seed}: {sent}");
+            none += u32::from(sent == 0.0);
+        }
+    }
+    assert!(none > 0, "none was given up");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_collisions_and_another_one_others() {
     let collisions = |seed| run(&cable([12.0, 12.0], ""), seed).links["cable"].collisions;

@@ -276,7 +276,8 @@ impl<P: Probe> Simulation<P> {
             counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
         let given_up = aqm_queue.station.iter().flat_map(|station| &station.lost);
         let never: u64 = given_up.filter(|lost| belongs(lost.0)).map(|lost| u64::from(lost.1)).sum();
-        (counts.departed_bytes - never) as f64 * 8.0 + straddling
+        // A packet taken before the window and given up in it is among those bits that straddle its start.
+        (counts.departed_bytes as f64 - never as f64) * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
