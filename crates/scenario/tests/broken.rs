@@ -458,6 +458,15 @@ fn every_broken_file_gets_its_message() {
             "x.toml:5: link.up.half_duplex = \"2.7 us\": must be at most \"2.56 us\", half of Ethernet's slot, at \"100 Mbit/s\"",
         ),
         (
+            GRAPH.replace("aqm =", "half_duplex = \"0.1 us\"\nrate = \"200 Mbit/s\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"100 ns\": needs a rate of at most \"100 Mbit/s\", not \"200 Mbit/s\": set `rate`",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\naccess_half_duplex = \"0.1 us\"")
+                .replace("10 Mbit/s", "100 Mbit/s"),
+            "x.toml:4: dumbbell.access_half_duplex = \"100 ns\": needs a rate of at most \"100 Mbit/s\", not \"1 Gbit/s\": set `access_rate`",
+        ),
+        (
             GRAPH.replace("aqm =", "half_duplex = \"2 us\"\ndelay = \"1 us\"\naqm ="),
             "x.toml:5: link.up.half_duplex = \"2 us\": must be at most the link's delay, \"1 us\", of which it is a part",
         ),

@@ -36,6 +36,9 @@ const LARGEST: u64 = 65535;
 /// The bytes of a half-duplex Ethernet that pass while a signal goes from one end to the other, at most: half a slot.
 const FURTHEST: u32 = 32;
 
+/// The highest rate of half-duplex Ethernet: at 1 Gbit/s it has other rules, and beyond it none.
+const FASTEST: Rate = Rate::mbit_per_s(100);
+
 /// A value as messages print it.
 fn shown(value: &impl Field) -> String {
     value.value().to_string()
@@ -94,12 +97,18 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
         let hosts = shared.filter(|link| !is_own(&link.name));
         let least = hosts.map(|link| link.delay.least()).min().unwrap_or_default();
         let rate = dumbbell.access_rate(&tables.recorded);
-        shares("dumbbell.access_half_duplex", dumbbell.access_half_duplex, (rate, least), reader);
+        shares(
+            ("dumbbell.access_half_duplex", "access_rate"),
+            dumbbell.access_half_duplex,
+            (rate, least),
+            reader,
+        );
     }
     for LinkEntry { path, table, recorded: rates, .. } in &tables.links {
         changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
         recorded(path, rates, general.duration, reader);
-        shares(&below(path, "half_duplex"), table.half_duplex, (table.rate, table.delay.least()), reader);
+        let at = below(path, "half_duplex");
+        shares((&at, "rate"), table.half_duplex, (table.rate, table.delay.least()), reader);
         let others = [
             ("changes", table.changes.is_some()),
             ("rates", table.rates.is_some()),
@@ -139,12 +148,21 @@ fn changes(
     }
 }
 
-/// Checks that a medium that both directions of a link share is short enough: its ends must notice that they collide while
-/// they send the shortest frame, and no packet arrives before its signal.
-fn shares(path: &str, signal: Option<Span>, (rate, delay): (Rate, Span), reader: &mut Reader<'_>) {
+/// Checks that a medium that both directions of a link share is slow and short enough: its ends must notice that they collide
+/// while they send the shortest frame, and no packet arrives before its signal. `key` is that of the rate.
+fn shares(
+    (path, key): (&str, &str),
+    signal: Option<Span>,
+    (rate, delay): (Rate, Span),
+    reader: &mut Reader<'_>,
+) {
     let Some(signal) = signal.filter(|_| reader.fine(&[path])) else { return };
     let most = rate.transmission(FURTHEST);
-    if signal > most {
+    if rate > FASTEST {
+        let message =
+            format!("needs a rate of at most {}, not {}: set `{key}`", shown(&FASTEST), shown(&rate));
+        reader.refuse(path, Some(shown(&signal)), message);
+    } else if signal > most {
         let message =
             format!("must be at most {}, half of Ethernet's slot, at {}", shown(&most), shown(&rate));
         reader.refuse(path, Some(shown(&signal)), message);
