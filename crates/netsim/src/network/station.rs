@@ -34,6 +34,8 @@ pub(crate) struct Frame {
     pub(crate) packet: Packet,
     /// Whose it is, and its bytes in the queue.
     pub(crate) owner: (Owner, u32),
+    /// How long it waited in the queue.
+    pub(crate) waited: Span,
     /// Its bytes on the medium, with preamble and gap.
     pub(crate) length: u32,
 }
@@ -239,7 +241,8 @@ mod tests {
     fn load(station: &mut Station, now: Time) {
         let header = Header { flow: 0, generation: 0, hop: 0, class: 0, size: 1500 };
         let packet = Packet::datagram(now, header, Ecn::None);
-        station.load(now, Frame { packet, owner: (Owner::default(), 1500), length: 1538 });
+        station
+            .load(now, Frame { packet, owner: (Owner::default(), 1500), waited: Span::ZERO, length: 1538 });
     }
 
     /// The other one begins and ends to send, in ns, as the station hears it.

@@ -113,7 +113,7 @@ impl<P: Probe> Network<P> {
         if !aqm_queue.busy {
             aqm_queue.end_idleness(now);
         }
-        let Some(packet) = service::begin(link, now, &mut observers, |packet| packet) else {
+        let Some(packet) = service::begin(link, now, &mut observers, |packet, _| packet) else {
             let paused = self.links[i].aqm_queue().queue.paused_until(now);
             let key = paused.map_or(NEVER, |until| self.wake_key(clock, until.since(now)));
             return self.events.set(slot, key);

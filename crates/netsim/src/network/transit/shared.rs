@@ -8,7 +8,7 @@ use crate::network::link::Passage;
 use crate::network::service;
 use crate::network::station::{Frame, Station, Step};
 use crate::packet::Packet;
-use aqm::unit::{Span, Time};
+use aqm::unit::Time;
 
 /// The link back: the two of a cable follow each other.
 const fn back(link: usize) -> usize {
@@ -42,16 +42,16 @@ impl<P: Probe> Network<P> {
         if !link.aqm_queue().busy {
             link.aqm_queue().end_idleness(now);
         }
-        let packet = service::begin(link, now, &mut observers, |packet| packet);
-        let frame = packet.map(|packet| (packet, link.transmitter.length(u32::from(packet.size))));
+        let next = service::begin(link, now, &mut observers, |packet, waited| (packet, waited));
         let aqm_queue = link.aqm_queue();
         let owner = (aqm_queue.sending, aqm_queue.sending_bytes);
         let resumes = aqm_queue.queue.paused_until(now).unwrap_or(Time::MAX);
-        match frame {
+        match next {
             // Not a bit of it counts as sent until all are.
-            Some((packet, length)) => {
+            Some((packet, waited)) => {
                 aqm_queue.sent = Time::MAX;
-                self.station(i).load(now, Frame { packet, owner, length });
+                let length = link.transmitter.length(u32::from(packet.size));
+                self.station(i).load(now, Frame { packet, owner, waited, length });
             }
             None => self.station(i).resumes = resumes,
         }
@@ -88,14 +88,18 @@ impl<P: Probe> Network<P> {
                 link.aqm_queue().sent = at;
                 let delay = link.transmitter.delay;
                 let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
+                if P::CHECKS {
+                    let framed = frame.packet.with_size(frame.owner.1 as u16);
+                    self.ledger.on_departure(i, self.events.now(), &framed, frame.waited);
+                }
                 self.pass_on(clock, i, Passage { start, arrival }, frame.packet);
                 self.load_station(clock, i);
             }
-            Step::GaveUp(Frame { packet, .. }) => {
+            Step::GaveUp(Frame { packet, waited, .. }) => {
                 self.links[i].aqm_queue().sent = at;
                 self.path_losses.note(at, &packet);
                 if P::CHECKS {
-                    let how = Lost { link: i, at, cause: Cause::Collisions, waited: Span::ZERO };
+                    let how = Lost { link: i, at, cause: Cause::Collisions, waited };
                     self.ledger.on_loss(&packet, how);
                 }
                 self.load_station(clock, i);
