@@ -1,6 +1,7 @@
 //! Half-duplex Ethernet: links whose two directions share one medium.
 
-use netsim::{Checked, Simulation};
+use aqm::unit::Span;
+use netsim::{Checked, Control, Interval, Series, Simulation};
 use run::Results;
 use scenario::Document;
 
@@ -102,6 +103,45 @@ fn a_frame_from_before_the_window_that_is_given_up_in_it_takes_nothing_away() {
         }
     }
     assert!(none > 0, "none was given up");
+}
+
+#[test]
+fn bytes_count_as_sent_when_the_frame_is() {
+    let text = cable([12.0, 12.0], "[record]\nstep = \"10 ms\"")
+        .replace("warmup = \"10 s\"", "warmup = \"0 s\"")
+        .replace("\"60 s\"", "\"20 s\"");
+    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap();
+    let mut recorded = Simulation::new(scenario.clone(), 1, Series::new(&scenario));
+    recorded.advance(recorded.end());
+    let results = recorded.results();
+    let link = &results.links["cable"];
+    assert!(link.collision_drops > Some(5), "{link:?}");
+    let sent = link.traffic.throughput * 20.0;
+    assert_eq!(8.0 * recorded.glance().departed_bytes as f64, sent);
+    let end = recorded.end();
+    recorded.probe_mut().finish(end);
+    let columns = recorded.probe_mut().take_columns();
+    let bins = &columns.iter().find(|column| column.name == "cable.there.throughput").unwrap().values;
+    assert!((bins.iter().sum::<f64>() * 0.01 - sent).abs() < 1.0, "{sent}");
+    assert!(
+        bins.iter().all(|&rate| (0.0..=10e6 + 800e3).contains(&rate)),
+        "no bin has more than its time and a frame"
+    );
+
+    let mut control = Control::new(scenario, 1, None);
+    let (mut bytes, mut used) = (0.0, 0.0);
+    let value = |interval: &Interval, name: &str| {
+        let place = Interval::MEASURED.iter().position(|quantity| quantity.name == name).unwrap();
+        interval.measured()[place]
+    };
+    while !control.finished() {
+        let interval = control.step(0.0, Span::ms(10));
+        let [departed, utilisation] = ["departed_bytes", "utilisation"].map(|name| value(&interval, name));
+        assert!(departed >= 0.0 && (0.0..=1.08).contains(&utilisation), "{departed} {utilisation}");
+        bytes += departed;
+        used += utilisation * 10e6 * 0.01;
+    }
+    assert!((8.0 * bytes - sent).abs() < 1.0 && (used - sent).abs() < 1.0, "{bytes} {used} {sent}");
 }
 
 #[test]

@@ -103,7 +103,8 @@ metrics! {
         /// Transmissions that collided with one of the other direction, on a half-duplex link, over the whole run.
         #[serde(skip_serializing_if = "Option::is_none")]
         collisions: Option<u64> = "events";
-        /// Packets that a half-duplex link gave up after 16 collisions, over the whole run.
+        /// Packets that a half-duplex link gave up after 16 collisions, over the whole run. They are in no other metric of a
+        /// queue's losses (`loss_*`, `drops_*`).
         #[serde(skip_serializing_if = "Option::is_none")]
         collision_drops: Option<u64> = "packets";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived

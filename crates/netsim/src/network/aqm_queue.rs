@@ -199,6 +199,13 @@ impl AqmQueue {
         part * 8.0 * f64::from(self.sending_bytes)
     }
 
+    /// The counts of all its packets. On a half-duplex link their bytes depart when they are sent.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut all = self.queue.counts().iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
+        all.departed_bytes -= self.station.as_ref().map_or(0, |station| station.unsent());
+        all
+    }
+
     /// Starts the statistics of the queue in front of `wire` at `now`.
     pub(crate) fn end_warmup(&mut self, now: Time, transmitter: &Transmitter) {
         self.note_length(now);

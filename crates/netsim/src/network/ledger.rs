@@ -215,7 +215,7 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
     let queue = &aqm_queue.queue;
     let all = sum(queue.counts());
     let waiting = queue.len() as u64;
-    let given_up = aqm_queue.station.as_ref().map_or(0, |station| station.given_up);
+    let given_up = aqm_queue.station.as_ref().map_or(0, |station| station.lost.len() as u64);
     if all.arrivals != all.drops() + all.departures + waiting
         || all.arrivals + book.lost != book.sent
         || all.drops() + given_up != book.dropped

@@ -126,10 +126,12 @@ pub(super) fn note_departure<P: Probe>(
     }
     aqm_queue.losses.on_departure(now, arrival_number, &packet);
     let number = aqm_queue.number;
-    observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
+    // A half-duplex link reports its packet when it is sent.
+    let is_sent = aqm_queue.station.is_none();
+    let size = if is_sent { packet.size } else { 0 };
+    observers.probe.on_departure(number, now, aqm_queue.sending, size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());
-    // Of a half-duplex link, when it is sent.
-    if P::CHECKS && aqm_queue.station.is_none() {
+    if P::CHECKS && is_sent {
         observers.ledger.on_departure(observers.link, now, &packet, sojourn);
     }
 }

@@ -91,13 +91,13 @@ pub(crate) struct Station {
     coming: VecDeque<Heard>,
     /// When its queue, which is paused, has another frame.
     pub(crate) resumes: Time,
-    /// Transmissions that collided, and frames that were given up.
+    /// Transmissions that collided.
     pub(crate) collisions: u64,
-    pub(crate) given_up: u64,
-    /// Since the warm-up: how long its frames were on the medium, with their gaps, and the owners and bytes of those that
-    /// were given up.
-    pub(crate) carried: Span,
+    /// The owners and bytes of the frames that were given up, and how many they were at the end of the warm-up.
     pub(crate) lost: Vec<(Owner, u32)>,
+    lost_at_warmup: usize,
+    /// Since the warm-up: how long its frames were on the medium, with their gaps.
+    pub(crate) carried: Span,
 }
 
 impl Station {
@@ -115,9 +115,9 @@ impl Station {
             coming: VecDeque::new(),
             resumes: Time::MAX,
             collisions: 0,
-            given_up: 0,
-            carried: Span::ZERO,
             lost: Vec::new(),
+            lost_at_warmup: 0,
+            carried: Span::ZERO,
         }
     }
 
@@ -127,9 +127,20 @@ impl Station {
     }
 
     /// The warm-up is over.
-    pub(crate) fn end_warmup(&mut self) {
+    pub(crate) const fn end_warmup(&mut self) {
         self.carried = Span::ZERO;
-        self.lost.clear();
+        self.lost_at_warmup = self.lost.len();
+    }
+
+    /// The frames that were given up since the warm-up.
+    pub(crate) fn lost_in_window(&self) -> &[(Owner, u32)] {
+        &self.lost[self.lost_at_warmup..]
+    }
+
+    /// The bytes that have left the queue and were not sent: given up, or not yet.
+    pub(crate) fn unsent(&self) -> u64 {
+        let frame = self.frame.iter().map(|frame| &frame.owner);
+        self.lost.iter().chain(frame).map(|(_, bytes)| u64::from(*bytes)).sum()
     }
 
     /// It has a frame to send from now on.
@@ -207,7 +218,6 @@ impl Station {
         self.collisions += 1;
         self.attempts += 1;
         if self.attempts == MOST_COLLISIONS {
-            self.given_up += 1;
             self.lost.extend(self.frame.map(|frame| frame.owner));
             return self.frame.take().map_or(Step::Hears, Step::GaveUp);
         }
@@ -374,10 +384,7 @@ mod tests {
             assert!((mean - (range - 1.0) / 2.0).abs() < off, "{n}: {mean}");
             assert!((0.98 * range - 1.0..range).contains(&(most as f64)), "{n}: {most}");
         }
-        assert_eq!(
-            (station.given_up, station.collisions, station.lost.len() as u64),
-            (FRAMES, 16 * FRAMES, FRAMES)
-        );
+        assert_eq!((station.lost.len() as u64, station.collisions), (FRAMES, 16 * FRAMES));
     }
 
     /// Two that meet for the first time collide again with probability 1/2, 1/4, 1/8 ...

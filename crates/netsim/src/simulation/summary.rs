@@ -230,7 +230,7 @@ impl<P: Probe> Simulation<P> {
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
             collisions: station.map(|station| station.collisions),
-            collision_drops: station.map(|station| station.given_up),
+            collision_drops: station.map(|station| station.lost.len() as u64),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),
@@ -274,7 +274,7 @@ impl<P: Probe> Simulation<P> {
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
         let straddling =
             counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
-        let given_up = aqm_queue.station.iter().flat_map(|station| &station.lost);
+        let given_up = aqm_queue.station.iter().flat_map(|station| station.lost_in_window());
         let never: u64 = given_up.filter(|lost| belongs(lost.0)).map(|lost| u64::from(lost.1)).sum();
         // A packet taken before the window and given up in it is among those bits that straddle its start.
         (counts.departed_bytes as f64 - never as f64) * 8.0 + straddling

@@ -83,15 +83,17 @@ impl<P: Probe> Network<P> {
         match step {
             Step::Begins | Step::Collided | Step::Hears => self.schedule_station(clock, i),
             Step::Sent(frame) => {
-                let start = self.events.event_time(clock);
-                let link = &mut self.links[i];
-                link.aqm_queue().sent = at;
-                let delay = link.transmitter.delay;
-                let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
+                let (now, start) = (self.events.now(), self.events.event_time(clock));
+                let (link, observers) = self.observed(i);
+                let (delay, aqm_queue) = (link.transmitter.delay, link.aqm_queue());
+                aqm_queue.sent = at;
+                let (owner, bytes) = frame.owner;
+                observers.probe.on_sent(aqm_queue.number, now, owner, bytes);
                 if P::CHECKS {
-                    let framed = frame.packet.with_size(frame.owner.1 as u16);
-                    self.ledger.on_departure(i, self.events.now(), &framed, frame.waited);
+                    let framed = frame.packet.with_size(bytes as u16);
+                    observers.ledger.on_departure(i, now, &framed, frame.waited);
                 }
+                let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
                 self.pass_on(clock, i, Passage { start, arrival }, frame.packet);
                 self.load_station(clock, i);
             }
