@@ -84,6 +84,8 @@ pub(crate) struct Station {
     ready: Time,
     /// When the gap after all that was heard is over.
     gap_over: Time,
+    /// Since when it is deaf: the last third of that gap.
+    deaf_from: Time,
     sending: Option<Sending>,
     /// Since when it hears the other one.
     hears: Option<Time>,
@@ -110,6 +112,7 @@ impl Station {
             attempts: 0,
             ready: Time::ZERO,
             gap_over: Time::ZERO,
+            deaf_from: Time::ZERO,
             sending: None,
             hears: None,
             coming: VecDeque::new(),
@@ -158,11 +161,7 @@ impl Station {
         if self.frame.is_none() || self.sending.is_some() {
             return Time::MAX;
         }
-        let deaf = |since| {
-            since < self.gap_over
-                && since + self.rate.transmission(DEAF) >= self.gap_over
-                && self.ready <= self.gap_over
-        };
+        let deaf = |since| (self.deaf_from..self.gap_over).contains(&since) && self.ready <= self.gap_over;
         if self.hears.is_none_or(deaf) { self.ready.max(self.gap_over) } else { Time::MAX }
     }
 
@@ -194,7 +193,7 @@ impl Station {
             self.collide(at);
         } else {
             self.hears = None;
-            self.gap_over = at + self.rate.transmission(GAP);
+            self.begin_gap(at);
         }
         Step::Hears
     }
@@ -208,9 +207,15 @@ impl Station {
         }
     }
 
+    /// All is silent from `at` on.
+    fn begin_gap(&mut self, at: Time) {
+        self.deaf_from = at + self.rate.transmission(GAP - DEAF);
+        self.gap_over = at + self.rate.transmission(GAP);
+    }
+
     fn fall_silent(&mut self, Sending { since, until, collides }: Sending) -> Step {
         self.sending = None;
-        self.gap_over = until + self.rate.transmission(GAP);
+        self.begin_gap(until);
         if !collides {
             self.carried = self.carried + (self.gap_over - since);
             return self.frame.take().map_or(Step::Hears, Step::Sent);
@@ -346,8 +351,16 @@ mod tests {
             let last = station.sending.map(|sending| (sending.since, sending.until));
             assert_eq!(last, Some((at(begins), at(silent))), "{heard}");
         }
-        // A frame that is not ready at the end of the gap waits for the other signal's end.
+        // A faster link in the middle of a gap does not change when that gap is over, nor its last third.
         let mut station = station(1, Span::ZERO);
+        hear(&mut station, &[(0, true), (10_000, false), (16_400, true)]);
+        (0..2).for_each(|_| assert!(matches!(station.step(), Step::Hears)));
+        station.set_rate(Rate::mbit_per_s(100));
+        station.step();
+        load(&mut station, at(17_000));
+        assert_eq!(station.next(), at(19_600));
+        // A frame that is not ready at the end of the gap waits for the other signal's end.
+        let mut station = self::station(1, Span::ZERO);
         hear(&mut station, &[(0, true), (10_000, false), (17_000, true)]);
         (0..3).for_each(|_| assert!(matches!(station.step(), Step::Hears)));
         load(&mut station, at(19_601));
