@@ -303,6 +303,17 @@ impl Outside {
 }
 
 #[test]
+#[should_panic(expected = "to itself")]
+fn a_half_duplex_link_has_no_queue_outside() {
+    let mut scenario = scenario("alone", "droptail");
+    let cable = scenario.observed / 2 * 2;
+    scenario.links[cable..cable + 2].iter_mut().for_each(|link| {
+        (link.half_duplex, link.aqm) = (Some(Span::us(1)), AnyParams::of("droptail"));
+    });
+    Emulation::<Series>::new(scenario, 3, None).leave_observed();
+}
+
+#[test]
 fn of_a_queue_outside_the_same_account_is_kept() {
     let mut scenario = scenario("outside", "droptail");
     let observed = scenario.observed;

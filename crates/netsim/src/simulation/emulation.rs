@@ -87,11 +87,13 @@ impl<P: Probe> Emulation<P> {
     /// and [drops](Emulation::dropped) them.
     ///
     /// # Panics
-    /// If packets have been offered.
+    /// If packets have been offered, or the link is half-duplex.
     pub fn leave_observed(&mut self) {
         assert!(self.offered.is_empty(), "from the start");
         let observed = self.run.scenario.observed;
-        self.run.network.links[observed].aqm_queue().outside = Some(Vec::new());
+        let aqm_queue = self.run.network.links[observed].aqm_queue();
+        assert!(aqm_queue.station.is_none(), "a queue outside has its link to itself");
+        aqm_queue.outside = Some(Vec::new());
         self.onward = self.run.network.onward();
     }
 
