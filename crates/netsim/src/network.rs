@@ -14,4 +14,5 @@ mod transit;
 
 pub(crate) use fate::Passed;
 pub use fate::{Cause, Lost, Seen, Wait};
+pub(crate) use station::back;
 pub(crate) use transit::Network;

@@ -27,6 +27,11 @@ const SLOT: u32 = 64;
 const MOST_COLLISIONS: u32 = 16;
 const MOST_DOUBLINGS: u32 = 10;
 
+/// The link back, at whose end the other station is: the two of a cable follow each other.
+pub(crate) const fn back(link: usize) -> usize {
+    link ^ 1
+}
+
 /// A frame that a station has to send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Frame {

@@ -8,6 +8,7 @@ use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::back;
 use crate::network::link::Transmitter;
 use aqm::queue::Counts;
 use aqm::unit::Span;
@@ -150,7 +151,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The other links on the paths of the flows that cross the observed one, each with its utilisation in the
-    /// measurement window; `measured` has the metrics of the measured ones.
+    /// measurement window, on a half-duplex link in both directions together; `measured` has the metrics of the measured ones.
     fn others<'a>(
         &'a self,
         measured: &BTreeMap<String, LinkMetrics>,
@@ -159,9 +160,16 @@ impl<P: Probe> Simulation<P> {
         let observed = self.scenario.observed;
         let shares = self.network.shares_paths_with(observed);
         let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
-        links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, declared))| {
+        let used =
+            move |i: usize| measured.get(&self.scenario.links[i].name).map(|metrics| metrics.utilisation);
+        // The other direction of a half-duplex link is no other medium.
+        let is_other = move |i: usize, is_shared: bool| i != observed && !(is_shared && back(i) == observed);
+        let others = links
+            .filter(move |(i, (_, declared))| shares[*i] && is_other(*i, declared.half_duplex.is_some()));
+        others.map(move |(i, (link, declared))| {
             let plain = || link.plain_utilisation(declared.capacity(general.warmup, general.duration));
-            (&*declared.name, measured.get(&declared.name).map_or_else(plain, |metrics| metrics.utilisation))
+            let beside = declared.half_duplex.and_then(|_| used(back(i))).unwrap_or(0.0);
+            (&*declared.name, (used(i).unwrap_or_else(plain) + beside).min(1.0))
         })
     }
 

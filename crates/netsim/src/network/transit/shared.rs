@@ -6,14 +6,9 @@ use crate::measure::probe::Probe;
 use crate::network::fate::{Cause, Lost};
 use crate::network::link::Passage;
 use crate::network::service;
-use crate::network::station::{Frame, Station, Step};
+use crate::network::station::{Frame, Station, Step, back};
 use crate::packet::Packet;
 use aqm::unit::Time;
-
-/// The link back: the two of a cable follow each other.
-const fn back(link: usize) -> usize {
-    link ^ 1
-}
 
 impl<P: Probe> Network<P> {
     fn station(&mut self, link: usize) -> &mut Station {
