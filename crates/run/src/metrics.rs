@@ -92,7 +92,7 @@ metrics! {
         /// at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the rates are
         /// recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the window, the
         /// bits sent within the window count. Of a half-duplex link, the time that the frames which it sends in this direction
-        /// take with preamble and gap / the time.
+        /// take with preamble and gap / the time; a frame counts whole when it is sent.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
@@ -138,7 +138,8 @@ metrics! {
 
     /// What happened to packets at a measured link.
     pub struct TrafficMetrics {
-        /// Mean time that a sent packet waited, without its transmission.
+        /// Mean time that a sent packet waited, without its transmission. On a half-duplex link the frame that contends for the
+        /// medium is in transmission, so that its collisions lengthen `delay_mean`, but no `queue_delay_*`.
         queue_delay_mean: Option<f64> = "s";
         /// Median of the waiting times of the packets sent, to three digits.
         queue_delay_p50: Option<f64> = "s";

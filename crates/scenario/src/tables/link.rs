@@ -123,8 +123,9 @@ params! {
         /// The buffer in front of it, as `dumbbell.buffer`.
         buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// Half-duplex Ethernet (CSMA/CD of IEEE 802.3), whose ends share one medium, and how long a signal takes from one
-        /// end to the other: `"1 us"`; auto is full duplex. Frames wait for silence, collide, back off, and are given up after
-        /// 16 collisions. It is part of `delay`; `framing` is `ethernet`, and the frame that contends is in transmission.
+        /// end to the other: `"1 us"`; `"0 s"` is half duplex, too, and auto is full duplex. `rate` is at most 100 Mbit/s.
+        /// Frames wait for silence, collide, back off, and are given up after 16 collisions. It is part of `delay`; `framing`
+        /// is `ethernet`, and the frame that contends is in transmission.
         half_duplex: Option<Span> = None, "s", DELAYS;
         /// Rate of the reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
