@@ -70,12 +70,9 @@ fn the_files_that_are_broken_below_are_good() {
 #[test]
 fn a_half_duplex_link_has_no_recorded_rates_in_either_direction() {
     let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("half_duplex.csv");
-    std::fs::write(&file, "r\n10\n5\n").unwrap();
+    std::fs::write(&file, "time,rate_mbps\n0,10\n1,5\n2,10\n").unwrap();
     for key in ["rates", "reverse_rates"] {
-        let recording = format!(
-            "{key} = {{ file = {:?}, column = \"r\", unit = \"1 Mbit/s\", bin = \"0.5 s\" }}\n",
-            file.to_str().unwrap()
-        );
+        let recording = format!("{key} = {{ file = {:?} }}\n", file.to_str().unwrap());
         let said = messages(&GRAPH.replace("aqm =", &format!("half_duplex = \"1 us\"\n{recording}aqm =")));
         let expected = format!(
             "x.toml:6: link.up.{key}: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys"
@@ -487,7 +484,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\naccess_half_duplex = true"),
-            "x.toml:4: dumbbell.access_half_duplex = true: must be a quantity like \"5 ms\" (or \"auto\")",
+            "x.toml:4: dumbbell.access_half_duplex = true: must be a quantity like \"2.5 ms\" in [0, 3600], s (or \"auto\"); units: s, ms, us, ns, min, h",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),
