@@ -131,7 +131,8 @@ mod tests {
             !given_up.is_empty() && (bits - link.traffic.throughput * 10.0).abs() < 1.0,
             "{bits} {link:?}"
         );
-        // Each had waited for all that the queue held.
-        assert!(given_up.iter().chain(&sent[sent.len() / 2..]).all(|seen| seen.waited > Span::ZERO));
+        // The first finds an idle link, and all later ones a queue.
+        let waited = |seen: &[&Seen]| seen.iter().filter(|seen| seen.waited > Span::ms(1)).count();
+        assert!([&given_up, &sent].into_iter().all(|seen| 2 * waited(seen) > seen.len()), "{link:?}");
     }
 }
