@@ -46,6 +46,14 @@ impl Model {
         let delays = delays(scenario);
         let delay = Span::from_secs(delays[scenario.observed]);
         let port = observed.port(delay);
+        if let Some((link, signal)) = scenario.links.iter().find_map(|link| Some((link, link.half_duplex?))) {
+            let message = format!(
+                "link {}: half_duplex = {}: the fluid model has no collisions: remove it, or use `aqmlab run`",
+                link.name,
+                signal.value()
+            );
+            return Err(Unsupported::new(message));
+        }
         if let Some(framing) = &observed.framing {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",

@@ -213,6 +213,12 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
         let weights = dumbbell(&format!("[aqm]\nname = \"{aqm}\"\nweights = [1, 2]\n"), 10, 10.0, "");
         assert!(unsupported(&weights).starts_with("aqm.weights"), "{aqm}");
     }
+    let said = unsupported(&dumbbell("", 10, 10.0, "access_half_duplex = \"1 us\"\n"));
+    assert!(
+        said.starts_with("link sender1: half_duplex = \"1 us\"")
+            && said.contains("remove it, or use `aqmlab run`"),
+        "{said}"
+    );
     let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));
     assert!(
         said.starts_with("link bottleneck:reverse: ecn_path = \"drop\"") && said.contains("aqmlab run"),

@@ -9,8 +9,10 @@ pub(crate) mod ledger;
 pub(crate) mod link;
 pub(crate) mod route;
 mod service;
+mod station;
 mod transit;
 
 pub(crate) use fate::Passed;
 pub use fate::{Cause, Lost, Seen, Wait};
+pub(crate) use station::back;
 pub(crate) use transit::Network;

@@ -7,6 +7,7 @@ mod ecn;
 mod elsewhere;
 mod emulation;
 mod golden;
+mod half_duplex;
 mod jitter;
 mod jobs;
 mod l4s;

@@ -36,6 +36,19 @@ fn access_links_that_are_too_slow_are_named() {
 }
 
 #[test]
+fn a_half_duplex_link_is_as_busy_as_its_directions_together() {
+    // Flows both ways share the senders' Ethernet, so that each direction alone is far from full.
+    let back = "[[traffic]]\nname = \"back\"\ncount = 4\nfrom = \"receivers\"\nto = \"senders\"\n";
+    let text = dumbbell("access_rate = \"10 Mbit/s\"\naccess_half_duplex = \"0.5 us\"") + back;
+    let results = run(&text);
+    let links = ["sender1", "sender1:reverse"].map(|name| results.links[name].utilisation);
+    assert!(links.iter().all(|&used| used < 0.8), "{links:?}");
+    let Elsewhere { link, utilisation } = results.elsewhere.unwrap();
+    assert!(link.starts_with("sender1") || link.starts_with("receiver1"), "{link}");
+    assert!(utilisation > 0.9, "{utilisation}");
+}
+
+#[test]
 fn by_default_the_bottleneck_is_the_bottleneck() {
     for lines in ["", "access_rate = \"100 Mbit/s\"\nhosts = 4"] {
         let results = run(&dumbbell(lines));

@@ -1,7 +1,7 @@
 //! Packets from outside meet the fates that the simulation's own meet.
 
 use aqm::Uniform as _;
-use aqm::aqm::NAMES;
+use aqm::aqm::{AnyParams, NAMES};
 use aqm::unit::{Limit, Rate, Span, Time};
 use netsim::{
     Account, Cause, Emulation, Ends, ExternalPacket, Lost, PacketKind, Series, Simulation, Stream, Wait,
@@ -180,6 +180,25 @@ fn a_middlebox_treats_packets_from_outside_as_in_the_simulation() {
 }
 
 #[test]
+fn packets_from_outside_collide_as_in_the_simulation() {
+    let mut scenario = scenario("collides", "droptail");
+    for link in scenario.links.iter_mut().filter(|link| link.name.starts_with("sender1")) {
+        (link.half_duplex, link.aqm) = (Some(Span::us(1)), AnyParams::of("droptail"));
+    }
+    for entry in scenario.traffic.iter_mut().step_by(2) {
+        std::mem::swap(&mut entry.from, &mut entry.to);
+    }
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let mut expected = run.results().links;
+    expected.values_mut().for_each(|link| link.link_goodput = None);
+    let mut found = emulated(&scenario, 1).0.links;
+    found.values_mut().for_each(|link| link.link_goodput = None);
+    assert_eq!(found, expected);
+    assert!(found["sender1"].collisions > Some(10), "{:?}", found["sender1"].collisions);
+}
+
+#[test]
 fn packets_from_outside_have_the_jitter_of_the_simulation() {
     let mut scenario = scenario("jitter", "pi");
     let emulation = |scenario: &Scenario| emulated(scenario, 1).0.links;
@@ -281,6 +300,17 @@ impl Outside {
             self.send(emulation, now);
         }
     }
+}
+
+#[test]
+#[should_panic(expected = "to itself")]
+fn a_half_duplex_link_has_no_queue_outside() {
+    let mut scenario = scenario("alone", "droptail");
+    let cable = scenario.observed / 2 * 2;
+    scenario.links[cable..cable + 2].iter_mut().for_each(|link| {
+        (link.half_duplex, link.aqm) = (Some(Span::us(1)), AnyParams::of("droptail"));
+    });
+    Emulation::<Series>::new(scenario, 3, None).leave_observed();
 }
 
 #[test]

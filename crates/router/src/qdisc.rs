@@ -9,6 +9,7 @@ use crate::inlet::Inlet;
 use crate::namespace::be_silent;
 use crate::sys;
 use crate::tool::{context, tool};
+use aqm::params::Field as _;
 use scenario::model::Link;
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -202,6 +203,14 @@ pub fn check(link: &Link) -> Result<(), String> {
     if link.aqm.as_ref().is_none_or(|aqm| aqm.name() != "droptail") {
         return Err(format!("link {}: with --qdisc its own discipline must be droptail", link.name));
     }
+    if let Some(signal) = link.half_duplex {
+        return Err(format!(
+            "link {}: half_duplex = {}: a discipline of the kernel knows no collisions; omit qdisc, or half_duplex (for \
+             the links of hosts, access_half_duplex)",
+            link.name,
+            signal.value()
+        ));
+    }
     if link.changes.is_empty() {
         return Ok(());
     }
@@ -244,5 +253,25 @@ mod tests {
                     Sent 100 bytes 3 pkt (dropped 7, overlimits 0 requeues 0)\n";
         assert_eq!(of_statistics(text), Some(7));
         assert_eq!(of_statistics("qdisc htb 1: root\n Sent 1 bytes 1 pkt (dropped 9, overlimits 0)"), None);
+    }
+
+    #[test]
+    fn a_half_duplex_link_is_refused() {
+        let text = |more: &str| {
+            format!(
+                "observe = \"lan\"\n[[link]]\nname = \"lan\"\nfrom = \"a\"\nto = \"b\"\naqm = \"droptail\"\n{more}\
+                 [[traffic]]\nfrom = \"a\"\nto = \"b\"\n"
+            )
+        };
+        let said = |more: &str| {
+            let scenario = scenario::Document::parse(&text(more), "x.toml").unwrap().check().unwrap();
+            check(&scenario.links[scenario.observed])
+        };
+        assert_eq!(said(""), Ok(()));
+        let message = said("half_duplex = \"1 us\"\n").unwrap_err();
+        assert!(
+            message.starts_with("link lan: half_duplex = \"1 us\": a discipline of the kernel"),
+            "{message}"
+        );
     }
 }

@@ -20,7 +20,7 @@ pub struct Glance {
     pub marks: u64,
     /// Packets whose transmission has begun.
     pub departures: u64,
-    /// Their bytes on the link.
+    /// Their bytes on the link, of a half-duplex link those that were sent.
     pub departed_bytes: u64,
     /// The sum of the times that they waited, in s.
     pub waited: f64,

@@ -39,7 +39,7 @@ pub struct Scenario {
     pub record: Record,
     /// The names of the nodes.
     pub nodes: Vec<String>,
-    /// Directed links; each has its own queue.
+    /// Directed links, each with its own queue: of each cable the one, then its reverse.
     pub links: Vec<Link>,
     /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,

@@ -68,6 +68,20 @@ fn the_files_that_are_broken_below_are_good() {
 }
 
 #[test]
+fn a_half_duplex_link_has_no_recorded_rates_in_either_direction() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("half_duplex.csv");
+    std::fs::write(&file, "time,rate_mbps\n0,10\n1,5\n2,10\n").unwrap();
+    for key in ["rates", "reverse_rates"] {
+        let recording = format!("{key} = {{ file = {:?} }}\n", file.to_str().unwrap());
+        let said = messages(&GRAPH.replace("aqm =", &format!("half_duplex = \"1 us\"\n{recording}aqm =")));
+        let expected = format!(
+            "x.toml:6: link.up.{key}: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys"
+        );
+        assert_eq!(said, expected);
+    }
+}
+
+#[test]
 fn a_problem_has_a_kind_a_path_and_a_line() {
     let problems = Document::parse(&and("count = -1\ncolour = 1\n"), "x.toml").unwrap().check().unwrap_err();
     let found: Vec<_> = problems.0.iter().map(|one| (one.kind, &*one.path, one.origin.line())).collect();
@@ -435,6 +449,42 @@ fn every_broken_file_gets_its_message() {
         (
             with("[dumbbell]", "[dumbbell]\nchanges = \"1 Mbit/s at 5 s\""),
             "x.toml:4: dumbbell.changes = \"1 Mbit/s at 5 s\": must be a list, each a quantity like \"20 s: 10 Mbit/s\" (or \"auto\"); units: bit/s, kbit/s, Mbit/s, Gbit/s (also Mb/s, Mbps, mbit); bytes per second are kB/s, MB/s, GB/s",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"2.7 us\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"2.7 us\": must be at most \"2.56 us\", half of Ethernet's slot, at \"100 Mbit/s\"",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"0.1 us\"\nrate = \"200 Mbit/s\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"100 ns\": needs a rate of at most \"100 Mbit/s\", not \"200 Mbit/s\": set `rate`",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\naccess_half_duplex = \"0.1 us\"")
+                .replace("10 Mbit/s", "100 Mbit/s"),
+            "x.toml:4: dumbbell.access_half_duplex = \"100 ns\": needs a rate of at most \"100 Mbit/s\", not \"1 Gbit/s\": set `access_rate`",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"2 us\"\ndelay = \"1 us\"\naqm ="),
+            "x.toml:5: link.up.half_duplex = \"2 us\": must be at most the link's delay, \"1 us\", of which it is a part",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"1 us\"\nreverse_rate = \"10 Mbit/s\"\naqm ="),
+            "x.toml:6: link.up.reverse_rate: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys",
+        ),
+        (
+            GRAPH.replace("aqm =", "half_duplex = \"1 us\"\nframing = \"docsis\"\naqm ="),
+            "x.toml:6: link.up.framing: `half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys",
+        ),
+        (
+            with(
+                "[dumbbell]",
+                "[dumbbell]\naccess_half_duplex = \"1 us\"\nsender_delay = [\"1 ms\", \"0 s\"]",
+            ),
+            "x.toml:4: dumbbell.access_half_duplex = \"1 us\": must be at most the link's delay, \"0 s\", of which it is a part",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\naccess_half_duplex = true"),
+            "x.toml:4: dumbbell.access_half_duplex = true: must be a quantity like \"2.5 ms\" in [0, 3600], s (or \"auto\"); units: s, ms, us, ns, min, h",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),

@@ -190,6 +190,26 @@ fn each_direction_of_a_link_has_its_own_rate_buffer_and_algorithm() {
 }
 
 #[test]
+fn a_half_duplex_link_is_an_ethernet_with_a_queue_in_both_directions_and_is_not_observed_unasked() {
+    let text = "[[link]]\nname = \"lan\"\nfrom = \"a\"\nto = \"b\"\nhalf_duplex = \"1 us\"\n[[link]]\nname = \"wan\"\n\
+                from = \"b\"\nto = \"c\"\naqm = \"codel\"\n[[traffic]]\nfrom = \"a\"\nto = \"c\"\n";
+    let scenario = check(&parse(text));
+    assert_eq!(scenario.links[scenario.observed].name, "wan");
+    for link in &scenario.links[..2] {
+        let framing = link.framing.as_ref().map(|framing| framing.wire(0).length(1500));
+        assert_eq!((link.half_duplex, framing), (Some(Span::us(1)), Some(1538)), "{}", link.name);
+        assert_eq!(link.aqm.as_ref().map(AnyParams::name), Some("droptail"), "{}", link.name);
+    }
+    assert!(scenario.links[2].half_duplex.is_none() && scenario.links[3].aqm.is_none());
+    let hosts = check(&parse("[dumbbell]\naccess_half_duplex = \"0.5 us\"\n[[traffic]]\n"));
+    assert_eq!(
+        hosts.links.iter().filter(|link| link.half_duplex.is_some()).count(),
+        hosts.links.len() - 2,
+        "all but the bottleneck's"
+    );
+}
+
+#[test]
 fn a_tcp_is_a_flavour_a_preset_or_a_table_with_the_preset_first() {
     let tcp = |text: &str| match &check(&changed(EXP1, &[("traffic.long.tcp", text)])).traffic[0].kind {
         TrafficKind::Ftp(tcp) => tcp.clone(),

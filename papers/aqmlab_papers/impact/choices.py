@@ -51,6 +51,9 @@ OTHER_NUMBER = Variant(
     {name: {"duration": "200 s", **_connections(8 if name in ("tcp", "presets") else 1)} for name in BED},
 )
 LATE = _variant("delays of the testbed one way", ONE_WAY, {})
+COLLISIONS = _variant(
+    "half-duplex Ethernets of 100 m to the testbed's PCs", {"dumbbell.access_half_duplex": "0.5 us"}, {}
+)
 CLUSTERED = _variant("UDP of the testbed in bursts of 8 packets", BURSTS, {}, ["tcp", "presets", "split"])
 FLOYD = _variant("RED's thresholds 5 and 15", {"aqm.min_th": 5, "aqm.max_th": 15}, without=["presets", "flows", "line"])
 CISCO = _variant(
@@ -157,7 +160,7 @@ CHOICES = [
         "product, are 160 ms. Varied below."
     ),
     Choice("access links of the testbed", "10 Mbit/s, half duplex", "10 Mbit/s, full duplex").because(
-        "the engine has no collisions"
+        "what is compared is the routers' queue; varied below, with `access_half_duplex`"
     ),
     Choice(
         "TCP of the testbed",
@@ -206,6 +209,7 @@ VARIANTS = [
     DELAYED,
     OTHER_NUMBER,
     LATE,
+    COLLISIONS,
     CLUSTERED,
     FLOYD,
     CISCO,

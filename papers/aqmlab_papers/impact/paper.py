@@ -26,7 +26,6 @@ PAPER = Paper(
     variants=[*VARIANTS, PHASES],
     calibration=CALIBRATION,
     later="Figures 4, 5, 6 (right) and 8 are of a testbed, and simulated here with a copy of its traffic, fitted to "
-    "its printed levels; `aqmlab reproduce impact --engine linux` repeats experiments 1 to 8 with real hosts. "
-    "Half-duplex links with their collisions are left out.",
+    "its printed levels; `aqmlab reproduce impact --engine linux` repeats experiments 1 to 8 with real hosts.",
     measurements=[TESTBED],
 )

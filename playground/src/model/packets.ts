@@ -16,9 +16,9 @@ export interface Packet {
   lost: Fate | null;
 }
 
-export type Fate = "at random" | "early" | "for lack of room" | "for its ECN";
+export type Fate = "at random" | "early" | "for lack of room" | "for its ECN" | "by collisions";
 
-const FATES: readonly (Fate | null)[] = [null, "at random", "early", "for lack of room", "for its ECN"];
+const FATES: readonly (Fate | null)[] = [null, "at random", "early", "for lack of room", "for its ECN", "by collisions"];
 
 /** For how long a lost packet is seen, in s on the reader's clock. */
 export const FALL = 0.5;

@@ -56,7 +56,7 @@ export function geometry(width: number): Geometry {
 export interface Moving {
   arrived: number;
   at: number;
-  /** Whether it was lost: 1 at random, 2 and 3 at the queue, 4 for its ECN. */
+  /** Whether it was lost: 1 at random, 2 and 3 at the queue, 4 for its ECN, 5 by collisions. */
   fate: number;
   flow: number;
   size: number;

@@ -30,7 +30,7 @@ class Glance:
     departures : int
         Packets whose transmission has begun.
     departed_bytes : int
-        Their bytes on the link.
+        Their bytes on the link, of a half-duplex link those that were sent.
     waited : float
         The sum of the times that these packets waited, in s.
     """

@@ -106,6 +106,7 @@ error.
 
 _LATER_DEFAULTS = {
     **dict.fromkeys(("framing", "memory_limit", "sender_delay", "receiver_delay", "src", "dst", "max_rate"), "auto"),
+    **dict.fromkeys(("half_duplex", "access_half_duplex"), "auto"),
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
@@ -164,10 +165,9 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     """
     copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
     for table in (copy, *copy["link"]):
-        for key in ("aqm", "reverse_aqm"):
-            if key in table:
-                name = table[key]["name"]
-                table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})
+        for key in table.keys() & {"aqm", "reverse_aqm"}:
+            name = table[key]["name"]
+            table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})
     return copy
 
 

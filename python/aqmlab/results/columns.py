@@ -75,7 +75,8 @@ def _counted(owner: str, of: str) -> tuple[Column, ...]:
 
 
 def _sent(owner: str, of: str) -> tuple[Column, ...]:
-    rate = f"Bits sent per second{of}; a packet counts whole when its transmission begins."
+    when = "when its transmission begins, on a half-duplex link when it is sent"
+    rate = f"Bits sent per second{of}; a packet counts whole {when}."
     wait = f"Mean wait of the packets{of} that were sent in the bin; null if there were none."
     return (
         *_counted(owner, of),

@@ -20,6 +20,8 @@ pub(crate) enum Event {
     Arrival(u32),
     /// A link has sent a packet and is free for the next.
     Ready(u32),
+    /// A link's end of a shared medium takes its next step.
+    Station(u32),
     /// An algorithm's period is over.
     Period(u32),
     /// A TCP flow starts.

@@ -44,6 +44,9 @@ pub trait Probe {
     /// without it has been reported.
     #[inline]
     fn on_departure(&mut self, _queue: usize, _now: Time, _owner: Owner, _size: u16, _wait: Span) {}
+    /// `bytes` more are sent, of a half-duplex link: its packets depart with 0, because it may give them up.
+    #[inline]
+    fn on_sent(&mut self, _queue: usize, _now: Time, _owner: Owner, _bytes: u32) {}
     /// The departing packet was arrival number `arrival` at the queue, counted from 0; `marked` with CE here or before.
     #[inline]
     fn on_fate(&mut self, _queue: usize, _arrival: u64, _marked: bool) {}

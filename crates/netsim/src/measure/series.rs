@@ -349,6 +349,12 @@ impl Probe for Series {
         });
     }
 
+    fn on_sent(&mut self, queue: usize, now: Time, owner: Owner, bytes: u32) {
+        let series = &mut self.queues[queue];
+        series.roll(now, self.step);
+        series.count(owner, |bin| bin.bytes += u64::from(bytes));
+    }
+
     #[inline]
     fn on_period(&mut self, queue: usize, now: Time, aqm: &AnyDiscipline) {
         let series = &mut self.queues[queue];

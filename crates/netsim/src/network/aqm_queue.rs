@@ -9,6 +9,7 @@ use crate::measure::probe::Owner;
 use crate::measure::settling::QueueSettling;
 use crate::network::ahead::Due;
 use crate::network::link::Transmitter;
+use crate::network::station::Station;
 use crate::packet::Packet;
 use aqm::queue::Counts;
 use aqm::unit::{Rate, Span, Time};
@@ -24,6 +25,8 @@ pub(crate) struct AqmQueue {
     /// If another queue, outside, decides in place of this one: the packets that wait to be handed over to it, by their
     /// numbers, and when they came. This one keeps account of them.
     pub(crate) outside: Option<Vec<(u32, Time, bool)>>,
+    /// If the link shares its medium with the one back: its end of it, which has the frame that is busy.
+    pub(crate) station: Option<Box<Station>>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
     /// The start and the end of the transmission of the last packet.
@@ -33,7 +36,7 @@ pub(crate) struct AqmQueue {
     pub(crate) ahead: Option<Due>,
     /// The owner of that packet, and its bytes on the link.
     pub(crate) sending: Owner,
-    sending_bytes: u32,
+    pub(crate) sending_bytes: u32,
     /// Bits of the packet in transmission at the end of the warm-up that were still to be sent, and its owner.
     pub(crate) unsent_at_warmup: (f64, Owner),
     idle: Idle,
@@ -95,9 +98,14 @@ impl AqmQueue {
         let target = scenario.target().filter(|_| observed);
         let queue = Queue::new(aqm.build(&port), &port, &services);
         let lanes = queue.algorithm().lanes();
+        let station = link.half_duplex.map(|distance| {
+            let backoff = Stream::new(seed, &format!("link.{}.backoff", link.name));
+            Box::new(Station::new(backoff, link.rate, distance))
+        });
         Self {
             queue,
             outside: None,
+            station,
             ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
@@ -180,13 +188,22 @@ impl AqmQueue {
         bits + Span::ns(ns + waiting).secs() * rate.bits()
     }
 
-    /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet.
+    /// Bits of the packet in transmission that `wire` is still to send at `now`; 0 without a packet, and all while it is not
+    /// known when it is sent.
     pub(crate) fn unsent(&self, now: Time, transmitter: &Transmitter) -> f64 {
-        if self.sent <= now {
-            return 0.0;
-        }
-        let part = transmitter.work(now, self.sent) / transmitter.work(self.began, self.sent);
+        let part = match self.sent {
+            sent if sent <= now => return 0.0,
+            Time::MAX => 1.0,
+            sent => transmitter.work(now, sent) / transmitter.work(self.began, sent),
+        };
         part * 8.0 * f64::from(self.sending_bytes)
+    }
+
+    /// The counts of all its packets. On a half-duplex link their bytes depart when they are sent.
+    pub(crate) fn counts(&self) -> Counts {
+        let mut all = self.queue.counts().iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
+        all.departed_bytes -= self.station.as_ref().map_or(0, |station| station.unsent());
+        all
     }
 
     /// Starts the statistics of the queue in front of `wire` at `now`.
@@ -205,6 +222,7 @@ impl AqmQueue {
         });
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
+        self.station.iter_mut().for_each(|station| station.end_warmup());
         for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
             meter.occupancy.reset(now);
             meter.delays.reset();

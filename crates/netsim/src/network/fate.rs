@@ -16,6 +16,8 @@ pub enum Cause {
     Overflow,
     /// By a middlebox in front of the buffer, because of its ECN field.
     Ecn,
+    /// On a half-duplex link, after its last collision.
+    Collisions,
 }
 
 impl From<Outcome> for Cause {
@@ -57,7 +59,7 @@ pub(crate) struct Passed {
     pub(crate) packet: Packet,
     /// The link, by its number in the scenario.
     pub(crate) link: usize,
-    /// When its transmission began, or it was lost.
+    /// When its transmission began, or it was lost; on a half-duplex link, when it was sent.
     pub(crate) at: Time,
     /// Why it was lost; `None` if it was sent.
     pub(crate) lost: Option<Cause>,
@@ -70,7 +72,7 @@ pub(crate) struct Passed {
 pub struct Seen {
     /// The link, by its number in the scenario.
     pub link: usize,
-    /// When its transmission began, or it was lost.
+    /// When its transmission began, or it was lost; on a half-duplex link, when it was sent.
     pub at: Time,
     /// Why it was lost; `None` if it was sent.
     pub lost: Option<Cause>,

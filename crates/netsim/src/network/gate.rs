@@ -1,5 +1,5 @@
 //! The gate in front of a link's queue. Packets are lost there at random, independently or in bursts, and a middlebox loses
-//! packets because of their ECN field, or clears it.
+//! packets because of their ECN field, or clears it. Those of a link with a shared medium part from the others here.
 
 use crate::engine::rng::Stream;
 use crate::network::fate::Cause;
@@ -11,6 +11,8 @@ use scenario::model::{EcnPath, Link, Loss};
 #[derive(Debug)]
 pub(crate) struct Gate {
     ecn_path: EcnPath,
+    /// What becomes of the others: they are unchanged.
+    others: AtGate,
     loss: Option<Loss>,
     bad: bool,
     rng: Stream,
@@ -22,6 +24,8 @@ pub(crate) struct Gate {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum AtGate {
     Unchanged,
+    /// It is unchanged, and the link has a medium that it shares.
+    Shared,
     /// Its ECN field is to be cleared.
     Cleared,
     Lost(Cause),
@@ -29,7 +33,8 @@ pub(crate) enum AtGate {
 
 impl Gate {
     pub(crate) fn new(link: &Link, rng: Stream) -> Self {
-        Self { ecn_path: link.ecn_path, loss: link.loss.clone(), bad: false, rng, losses: 0 }
+        let others = if link.half_duplex.is_some() { AtGate::Shared } else { AtGate::Unchanged };
+        Self { ecn_path: link.ecn_path, others, loss: link.loss.clone(), bad: false, rng, losses: 0 }
     }
 
     /// Loses packets in another way from now on.
@@ -51,7 +56,7 @@ impl Gate {
         } else if self.ecn_path == EcnPath::Clear && packet.is_ect() {
             AtGate::Cleared
         } else {
-            AtGate::Unchanged
+            self.others
         };
         self.losses += u64::from(matches!(passed, AtGate::Lost(_)));
         passed
@@ -86,7 +91,8 @@ mod tests {
     const HEADER: Header = Header { flow: 1, generation: 0, hop: 2, class: 3, size: 500 };
 
     fn gate(ecn_path: EcnPath, loss: Option<Loss>) -> Gate {
-        Gate { ecn_path, loss, bad: false, rng: Stream::new(1, "test"), losses: 0 }
+        let others = AtGate::Unchanged;
+        Gate { ecn_path, others, loss, bad: false, rng: Stream::new(1, "test"), losses: 0 }
     }
 
     /// Losses among a million packets, and the runs that they form.

@@ -19,7 +19,7 @@ pub(crate) struct Book {
     pub(crate) sent: u64,
     /// Passed to the receiver, or to the next link.
     pub(crate) delivered: u64,
-    /// Dropped at a queue.
+    /// Dropped at a queue, or given up after collisions.
     dropped: u64,
     /// Lost at the gate.
     pub(crate) lost: u64,
@@ -125,7 +125,7 @@ impl Ledger {
     pub(crate) fn on_loss(&mut self, packet: &Packet, how: Lost) {
         self.write_at(how.link, packet, |book| match how.cause {
             Cause::Random | Cause::Ecn => book.lost += 1,
-            Cause::Early | Cause::Overflow => book.dropped += 1,
+            Cause::Early | Cause::Overflow | Cause::Collisions => book.dropped += 1,
         });
         self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
         let Lost { link, at, cause, waited } = how;
@@ -215,9 +215,10 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
     let queue = &aqm_queue.queue;
     let all = sum(queue.counts());
     let waiting = queue.len() as u64;
+    let given_up = aqm_queue.station.as_ref().map_or(0, |station| station.lost.len() as u64);
     if all.arrivals != all.drops() + all.departures + waiting
         || all.arrivals + book.lost != book.sent
-        || all.drops() != book.dropped
+        || all.drops() + given_up != book.dropped
     {
         return Some(format!("{all:?} with {waiting} waiting in its metrics; in fact {book}"));
     }

@@ -220,6 +220,7 @@ impl Link {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.transmitter.rate);
             aqm_queue.queue.set_rate(rate);
+            aqm_queue.station.iter_mut().for_each(|station| station.set_rate(rate));
         }
         self.transmitter.change(rate);
     }
@@ -335,6 +336,8 @@ impl Link {
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let queued =
             self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|stored| stored.frame));
-        self.line.iter().map(|flight| &flight.packet).chain(queued)
+        let station = self.aqm_queue.iter().filter_map(|aqm_queue| aqm_queue.station.as_ref());
+        let contends = station.filter_map(|station| station.frame.as_ref().map(|frame| &frame.packet));
+        self.line.iter().map(|flight| &flight.packet).chain(queued).chain(contends)
     }
 }

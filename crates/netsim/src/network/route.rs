@@ -242,6 +242,7 @@ mod tests {
             aqm: None,
             overhead: Bytes(0),
             framing: None,
+            half_duplex: None,
             packet: Bytes(500),
         }
     }

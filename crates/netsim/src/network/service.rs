@@ -87,13 +87,13 @@ pub(super) fn admit<P: Probe>(
 }
 
 /// A link with an AQM begins to send its next packet, if it has one; returns what `keep` keeps of it, which has its size
-/// without the link's framing.
+/// without the link's framing, and of its wait.
 #[inline]
 pub(super) fn begin<P: Probe, R>(
     link: &mut Link,
     now: Time,
     observers: &mut Observers<'_, P>,
-    keep: impl FnOnce(Packet) -> R,
+    keep: impl FnOnce(Packet, Span) -> R,
 ) -> Option<R> {
     let overhead = link.transmitter.overhead as u16;
     let aqm_queue = link.aqm_queue.as_deref_mut()?;
@@ -107,7 +107,7 @@ pub(super) fn begin<P: Probe, R>(
         return None;
     };
     note_departure(aqm_queue, now, &sent, observers);
-    Some(keep(sent.frame.with_size(sent.frame.size - overhead)))
+    Some(keep(sent.frame.with_size(sent.frame.size - overhead), sent.sojourn))
 }
 
 /// A packet leaves the queue of a link with an AQM, and its transmission begins.
@@ -126,9 +126,12 @@ pub(super) fn note_departure<P: Probe>(
     }
     aqm_queue.losses.on_departure(now, arrival_number, &packet);
     let number = aqm_queue.number;
-    observers.probe.on_departure(number, now, aqm_queue.sending, packet.size, sojourn);
+    // A half-duplex link reports its packet when it is sent.
+    let is_sent = aqm_queue.station.is_none();
+    let size = if is_sent { packet.size } else { 0 };
+    observers.probe.on_departure(number, now, aqm_queue.sending, size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());
-    if P::CHECKS {
+    if P::CHECKS && is_sent {
         observers.ledger.on_departure(observers.link, now, &packet, sojourn);
     }
 }

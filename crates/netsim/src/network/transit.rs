@@ -3,6 +3,7 @@
 mod aqm_link;
 mod gated;
 mod live;
+mod shared;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
 use crate::engine::event::{Event, Events};
@@ -318,6 +319,10 @@ impl<P: Probe> Network<P> {
                     }
                     match self.pass_gate(i, clock.at(coming), packet) {
                         AtGate::Unchanged => {}
+                        AtGate::Shared => {
+                            self.enqueue_shared(clock, i, packet.at_hop(next, marked));
+                            return None;
+                        }
                         AtGate::Cleared => {
                             self.enter_cleared(clock, coming, since, (hop, next), &packet.cleared());
                             return None;
@@ -479,7 +484,8 @@ fn assign_slots(links: &mut [Link], hops: &[Hop], lookahead: Lookahead) -> Vec<E
     for (i, link) in links.iter_mut().enumerate() {
         if let Some(aqm_queue) = link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none()) {
             (aqm_queue.ready_slot, aqm_queue.period_slot) = (slots.len(), slots.len() + 1);
-            slots.extend([Event::Ready(i as u32), Event::Period(i as u32)]);
+            let ready = if aqm_queue.station.is_some() { Event::Station } else { Event::Ready };
+            slots.extend([ready(i as u32), Event::Period(i as u32)]);
         }
     }
     slots

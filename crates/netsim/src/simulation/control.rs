@@ -2,7 +2,6 @@
 //! dropped or marked, and learns what happened since.
 
 use super::Simulation;
-use super::summary::sum;
 use crate::measure::delays::Delays;
 use aqm::params::{ParamKind, Range, Value};
 use aqm::queue::Counts;
@@ -87,7 +86,12 @@ impl Interval {
         quantity("utilisation", "", "bits sent over the bits that the link could have sent", ANY),
         quantity("arrivals", "packets", "packets that came to the queue", ANY),
         quantity("departures", "packets", "packets whose transmission began", ANY),
-        quantity("departed_bytes", "bytes", "their bytes on the link", ANY),
+        quantity(
+            "departed_bytes",
+            "bytes",
+            "their bytes on the link, of a half-duplex link those that were sent",
+            ANY,
+        ),
         quantity("drops_early", "packets", "packets that the agent or the discipline dropped", ANY),
         quantity("drops_overflow", "packets", "packets dropped because the buffer was full", ANY),
         quantity("marks", "packets", "packets marked with CE", ANY),
@@ -261,10 +265,11 @@ impl Control {
         let aqm_queue = link.aqm_queue.as_deref().expect("a checked scenario observes a measured link");
         Counters {
             time,
-            counts: sum(aqm_queue.queue.counts()),
+            counts: aqm_queue.counts(),
             area: aqm_queue.occupancy.area_until(time),
             waited_ns: aqm_queue.delays.iter().map(Delays::total_ns).sum(),
-            unsent: aqm_queue.unsent(time, &link.transmitter),
+            // That of a half-duplex link is not among the bytes that have departed.
+            unsent: if aqm_queue.station.is_none() { aqm_queue.unsent(time, &link.transmitter) } else { 0.0 },
         }
     }
 }

@@ -87,11 +87,13 @@ impl<P: Probe> Emulation<P> {
     /// and [drops](Emulation::dropped) them.
     ///
     /// # Panics
-    /// If packets have been offered.
+    /// If packets have been offered, or the link is half-duplex.
     pub fn leave_observed(&mut self) {
         assert!(self.offered.is_empty(), "from the start");
         let observed = self.run.scenario.observed;
-        self.run.network.links[observed].aqm_queue().outside = Some(Vec::new());
+        let aqm_queue = self.run.network.links[observed].aqm_queue();
+        assert!(aqm_queue.station.is_none(), "a queue outside has its link to itself");
+        aqm_queue.outside = Some(Vec::new());
         self.onward = self.run.network.onward();
     }
 
@@ -179,6 +181,8 @@ impl<P: Probe> Emulation<P> {
                 let sent = clock.after(at, network.links[link as usize].transmitter.delay);
                 Some(clock.after(sent, self.onward[link as usize]))
             }
+            // What it sends at the earliest, and what the other end does when it hears that.
+            Event::Station(_) => Some(at),
             _ => None,
         };
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);

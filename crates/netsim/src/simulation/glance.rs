@@ -1,7 +1,6 @@
 //! A glance at the observed link, computed from the counters that a run keeps for its results.
 
 use super::Simulation;
-use super::summary::sum;
 use crate::measure::delays::Delays;
 use crate::measure::probe::Probe;
 use aqm::unit::Time;
@@ -17,7 +16,7 @@ impl<P: Probe> Simulation<P> {
     pub fn glance(&self) -> Glance {
         let link = &self.network.links[self.scenario.observed];
         let aqm_queue = link.aqm_queue.as_deref().expect("a checked scenario observes a measured link");
-        let counts = sum(aqm_queue.queue.counts());
+        let counts = aqm_queue.counts();
         let t = self.network.watch.now().max(aqm_queue.occupancy.since());
         Glance {
             t: t.secs(),

@@ -8,6 +8,7 @@ use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::back;
 use crate::network::link::Transmitter;
 use aqm::queue::Counts;
 use aqm::unit::Span;
@@ -150,7 +151,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The other links on the paths of the flows that cross the observed one, each with its utilisation in the
-    /// measurement window; `measured` has the metrics of the measured ones.
+    /// measurement window, on a half-duplex link in both directions together; `measured` has the metrics of the measured ones.
     fn others<'a>(
         &'a self,
         measured: &BTreeMap<String, LinkMetrics>,
@@ -159,9 +160,16 @@ impl<P: Probe> Simulation<P> {
         let observed = self.scenario.observed;
         let shares = self.network.shares_paths_with(observed);
         let links = self.network.links.iter().zip(&self.scenario.links).enumerate();
-        links.filter(move |(i, _)| shares[*i] && *i != observed).map(move |(_, (link, declared))| {
+        let used =
+            move |i: usize| measured.get(&self.scenario.links[i].name).map(|metrics| metrics.utilisation);
+        // The other direction of a half-duplex link is no other medium.
+        let is_other = move |i: usize, is_shared: bool| i != observed && !(is_shared && back(i) == observed);
+        let others = links
+            .filter(move |(i, (_, declared))| shares[*i] && is_other(*i, declared.half_duplex.is_some()));
+        others.map(move |(i, (link, declared))| {
             let plain = || link.plain_utilisation(declared.capacity(general.warmup, general.duration));
-            (&*declared.name, measured.get(&declared.name).map_or_else(plain, |metrics| metrics.utilisation))
+            let beside = declared.half_duplex.and_then(|_| used(back(i))).unwrap_or(0.0);
+            (&*declared.name, (used(i).unwrap_or_else(plain) + beside).min(1.0))
         })
     }
 
@@ -207,8 +215,12 @@ impl<P: Probe> Simulation<P> {
         // The bytes that framing adds do not come from the queue, although the link is busy with them: utilisation is computed
         // from the idle time.
         let declared = &self.scenario.links[i];
+        let station = aqm_queue.station.as_deref();
         let utilisation = match declared.framing {
             _ if sent == 0.0 => 0.0,
+            _ if station.is_some() => {
+                station.map_or(0.0, |station| station.carried.secs() / seconds).min(1.0)
+            }
             None => sent / (sent + idle),
             Some(_) => (1.0
                 - idle / declared.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
@@ -225,6 +237,8 @@ impl<P: Probe> Simulation<P> {
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
+            collisions: station.map(|station| station.collisions),
+            collision_drops: station.map(|station| station.lost.len() as u64),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),
@@ -268,7 +282,10 @@ impl<P: Probe> Simulation<P> {
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
         let straddling =
             counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
-        counts.departed_bytes as f64 * 8.0 + straddling
+        let given_up = aqm_queue.station.iter().flat_map(|station| station.lost_in_window());
+        let never: u64 = given_up.filter(|lost| belongs(lost.0)).map(|lost| u64::from(lost.1)).sum();
+        // A packet taken before the window and given up in it is among those bits that straddle its start.
+        (counts.departed_bytes as f64 - never as f64) * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {

@@ -69,13 +69,10 @@ mod tests {
     use crate::measure::probe::Checked;
     use crate::network::Cause;
     use aqm::unit::Span;
+    use scenario::Scenario;
 
-    #[test]
-    fn all_that_a_link_sends_and_loses_is_seen_once_and_in_order() {
-        let text = "duration = \"10 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nbuffer = \"20 packets\"\nloss = 0.01\n\
-                    [aqm]\nname = \"red\"\n[[traffic]]\nname = \"x\"\ncount = 3\n\
-                    [[traffic]]\nname = \"ping\"\nkind = \"ping\"\n";
-        let scenario = scenario::Document::parse(text, "tap").unwrap().check().unwrap();
+    /// A run of 10 s, and all that was seen in it.
+    fn tapped(scenario: Scenario) -> (Simulation<Checked<()>>, Vec<Seen>) {
         let mut run = Simulation::new(scenario, 1, Checked::<()>(None));
         run.tap();
         let mut all = Vec::new();
@@ -87,6 +84,16 @@ mod tests {
             all.extend(seen);
         }
         assert!(all.is_sorted_by_key(|seen| seen.at), "in order");
+        (run, all)
+    }
+
+    #[test]
+    fn all_that_a_link_sends_and_loses_is_seen_once_and_in_order() {
+        let text = "duration = \"10 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nbuffer = \"20 packets\"\nloss = 0.01\n\
+                    [aqm]\nname = \"red\"\n[[traffic]]\nname = \"x\"\ncount = 3\n\
+                    [[traffic]]\nname = \"ping\"\nkind = \"ping\"\n";
+        let scenario = scenario::Document::parse(text, "tap").unwrap().check().unwrap();
+        let (run, all) = tapped(scenario);
         let results = run.results();
         let link = &results.metrics.link;
         let count = |lost: Option<Cause>| {
@@ -99,5 +106,33 @@ mod tests {
         let (sender, receiver) = all.iter().find(|seen| seen.kind == PacketKind::Data).unwrap().ends;
         assert_ne!(sender, receiver);
         assert!(all.iter().all(|seen| seen.ends == (sender, receiver)), "answers go another way");
+    }
+
+    #[test]
+    fn a_packet_of_a_half_duplex_link_is_seen_once_whether_it_is_sent_or_given_up() {
+        let flow = |from, to| {
+            format!(
+                "[[traffic]]\nname = \"{from}\"\nkind = \"cbr\"\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"12 Mbit/s\"\n"
+            )
+        };
+        let text = format!(
+            "duration = \"10 s\"\n[[link]]\nname = \"cable\"\nfrom = \"a\"\nto = \"b\"\nrate = \"10 Mbit/s\"\naqm = \"droptail\"\n\
+             overhead = \"14 B\"\nhalf_duplex = \"1 us\"\n{}{}",
+            flow("a", "b"),
+            flow("b", "a")
+        );
+        let (run, all) = tapped(scenario::Document::parse(&text, "tap").unwrap().check().unwrap());
+        let link = &run.results().links["cable"];
+        let [sent, given_up] = [None, Some(Cause::Collisions)]
+            .map(|lost| all.iter().filter(|seen| seen.link == 0 && seen.lost == lost).collect::<Vec<_>>());
+        assert_eq!(given_up.len() as u64, link.collision_drops.unwrap());
+        let bits: f64 = sent.iter().map(|seen| 8.0 * f64::from(seen.size)).sum();
+        assert!(
+            !given_up.is_empty() && (bits - link.traffic.throughput * 10.0).abs() < 1.0,
+            "{bits} {link:?}"
+        );
+        // The first finds an idle link, and all later ones a queue.
+        let waited = |seen: &[&Seen]| seen.iter().filter(|seen| seen.waited > Span::ms(1)).count();
+        assert!([&given_up, &sent].into_iter().all(|seen| 2 * waited(seen) > seen.len()), "{link:?}");
     }
 }

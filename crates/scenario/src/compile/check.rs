@@ -8,7 +8,7 @@ use crate::source::error::Problem;
 use crate::tables::traffic::has;
 use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry};
 use aqm::params::{Field, ParamError};
-use aqm::unit::{Bytes, Limit, Span};
+use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
 
 /// Most packets or updates in a run: half an hour or more, and segments are numbered with 32 bits.
@@ -32,6 +32,12 @@ const MOST_RATES: u64 = 1 << 22;
 
 /// Largest packet on any link, in bytes: that of IP.
 const LARGEST: u64 = 65535;
+
+/// The bytes of a half-duplex Ethernet that pass while a signal goes from one end to the other, at most: half a slot.
+const FURTHEST: u32 = 32;
+
+/// The highest rate of half-duplex Ethernet: at 1 Gbit/s it has other rules, and beyond it none.
+const FASTEST: Rate = Rate::mbit_per_s(100);
 
 /// A value as messages print it.
 fn shown(value: &impl Field) -> String {
@@ -86,10 +92,39 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     if let Some(dumbbell) = &tables.dumbbell {
         changes("dumbbell", dumbbell.changes.as_deref(), dumbbell.changes_period, general.duration, reader);
         recorded("dumbbell", &tables.recorded, general.duration, reader);
+        let is_own = |name: &str| tables.links.iter().any(|entry| entry.table.name == name);
+        let shared = scenario.links.iter().step_by(2).filter(|link| link.half_duplex.is_some());
+        let hosts = shared.filter(|link| !is_own(&link.name));
+        let least = hosts.map(|link| link.delay.least()).min().unwrap_or_default();
+        let rate = dumbbell.access_rate(&tables.recorded);
+        shares(
+            ("dumbbell.access_half_duplex", "access_rate"),
+            dumbbell.access_half_duplex,
+            (rate, least),
+            reader,
+        );
     }
     for LinkEntry { path, table, recorded: rates, .. } in &tables.links {
         changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
         recorded(path, rates, general.duration, reader);
+        let at = below(path, "half_duplex");
+        shares((&at, "rate"), table.half_duplex, (table.rate, table.delay.least()), reader);
+        let others = [
+            ("changes", table.changes.is_some()),
+            ("rates", table.rates.is_some()),
+            ("reverse_rates", table.reverse_rates.is_some()),
+            // A recording fills in its mean.
+            (
+                "reverse_rate",
+                table.reverse_rates.is_none() && table.reverse_rate.is_some_and(|rate| rate != table.rate),
+            ),
+            ("framing", table.framing.is_some()),
+        ];
+        for (key, _) in others.iter().filter(|(_, given)| *given && table.half_duplex.is_some()) {
+            let message =
+                "`half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys";
+            reader.refuse(&below(path, key), None, message);
+        }
     }
     buffers(tables, scenario, reader);
 }
@@ -110,6 +145,30 @@ fn changes(
     if period.nanos() < least {
         let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
         reader.refuse(&at, Some(shown(&period)), message);
+    }
+}
+
+/// Checks that a medium that both directions of a link share is slow and short enough: its ends must notice that they collide
+/// while they send the shortest frame, and no packet arrives before its signal. `key` is that of the rate.
+fn shares(
+    (path, key): (&str, &str),
+    signal: Option<Span>,
+    (rate, delay): (Rate, Span),
+    reader: &mut Reader<'_>,
+) {
+    let Some(signal) = signal.filter(|_| reader.fine(&[path])) else { return };
+    let most = rate.transmission(FURTHEST);
+    if rate > FASTEST {
+        let message =
+            format!("needs a rate of at most {}, not {}: set `{key}`", shown(&FASTEST), shown(&rate));
+        reader.refuse(path, Some(shown(&signal)), message);
+    } else if signal > most {
+        let message =
+            format!("must be at most {}, half of Ethernet's slot, at {}", shown(&most), shown(&rate));
+        reader.refuse(path, Some(shown(&signal)), message);
+    } else if signal > delay {
+        let message = format!("must be at most the link's delay, {}, of which it is a part", shown(&delay));
+        reader.refuse(path, Some(shown(&signal)), message);
     }
 }
 

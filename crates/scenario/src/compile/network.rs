@@ -29,6 +29,7 @@ struct Cable<'a> {
     delay: Distribution<Span>,
     overhead: Bytes,
     framing: Option<&'a Framing>,
+    half_duplex: Option<Span>,
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
@@ -115,7 +116,11 @@ impl Network {
                 buffer: Limit::Packets(1),
                 aqm,
                 overhead: cable.overhead,
-                framing: cable.framing.cloned(),
+                framing: match cable.half_duplex {
+                    Some(_) => Framing::parse("ethernet"),
+                    None => cable.framing.cloned(),
+                },
+                half_duplex: cable.half_duplex,
                 packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
@@ -131,6 +136,7 @@ impl Network {
             delay: dumbbell.delay,
             overhead: dumbbell.overhead,
             framing: dumbbell.framing.as_ref(),
+            half_duplex: None,
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
@@ -149,6 +155,7 @@ impl Network {
                 delay: delays[i % delays.len()],
                 overhead: Bytes(0),
                 framing: None,
+                half_duplex: dumbbell.access_half_duplex,
                 rates: [rate; 2],
                 changes: Default::default(),
                 buffers: [dumbbell.access_buffer; 2],
@@ -180,6 +187,7 @@ impl Network {
             delay: table.delay,
             overhead: table.overhead,
             framing: table.framing.as_ref(),
+            half_duplex: table.half_duplex,
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
@@ -262,11 +270,12 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
     let observed = observed(tables, &network, reader);
-    // An observed link is measured: a buffer without an algorithm becomes a drop-tail queue.
-    if let Some(link) = network.links.get_mut(observed)
-        && link.aqm.is_none()
-    {
-        link.aqm = AnyParams::of("droptail");
+    // An observed link is measured, and so is one that cannot know ahead when packets leave: a buffer without an algorithm
+    // becomes a drop-tail queue.
+    for (i, link) in network.links.iter_mut().enumerate() {
+        if link.aqm.is_none() && (i == observed || link.half_duplex.is_some()) {
+            link.aqm = AnyParams::of("droptail");
+        }
     }
     let islands = network.islands();
     let flows = |entry| traffic(entry, &network, &islands, (hosts, tables.dumbbell.as_ref()), reader);

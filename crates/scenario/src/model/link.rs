@@ -42,6 +42,8 @@ pub struct Link {
     pub overhead: Bytes,
     /// Its frames or cells, which lengthen the transmission alone.
     pub framing: Option<Framing>,
+    /// If it is half-duplex Ethernet, which shares its medium with the link back: how long a signal takes to the other end.
+    pub half_duplex: Option<Span>,
     /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
@@ -134,10 +136,12 @@ impl Link {
         self.aqm.as_ref().map_or(&[], aqm::AnyParams::lanes)
     }
 
-    /// Whether anything becomes of packets before they come to its queue.
+    /// Whether packets come to its queue by a gate: anything may become of them there, or its medium is shared.
     #[must_use]
     pub const fn has_gate(&self) -> bool {
-        self.loss.is_some() || !matches!(self.ecn_path, EcnPath::Pass | EcnPath::ClearMarks)
+        self.loss.is_some()
+            || self.half_duplex.is_some()
+            || !matches!(self.ecn_path, EcnPath::Pass | EcnPath::ClearMarks)
     }
 
     /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
@@ -249,6 +253,7 @@ pub(super) mod tests {
             aqm: None,
             overhead: Bytes(0),
             framing: None,
+            half_duplex: None,
             packet: Bytes(500),
         }
     }

@@ -80,6 +80,9 @@ params! {
         /// Rate of every link between a host and its router. Auto is ten times the bottleneck's highest rate, including
         /// `changes`, `rates` and the reverse direction, within 100 Mbit/s and 100 Gbit/s.
         access_rate: Option<Rate> = None, "bit/s", RATES;
+        /// Half-duplex Ethernets in place of every link between a host and its router, as `link.half_duplex`; the delay is then
+        /// that of a box in the cable. Each is measured, as if it had a queue discipline.
+        access_half_duplex: Option<Span> = None, "s", DELAYS;
         /// Buffer of every other link.
         access_buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
         /// One-way delays of the senders' links, assigned to the hosts in turn; from a distribution, each host draws
@@ -119,6 +122,11 @@ params! {
         rates: Option<Recorded> = None, "";
         /// The buffer in front of it, as `dumbbell.buffer`.
         buffer: Buffer = Buffer::Limit(Limit::Packets(5000)), "packets or bytes", BUFFERS;
+        /// Half-duplex Ethernet (CSMA/CD of IEEE 802.3), whose ends share one medium, and how long a signal takes from one
+        /// end to the other: `"1 us"`; `"0 s"` is half duplex, too, and auto is full duplex. `rate` is at most 100 Mbit/s.
+        /// Frames wait for silence, collide, back off, and are given up after 16 collisions. It is part of `delay`; `framing`
+        /// is `ethernet`, and the frame that contends is in transmission.
+        half_duplex: Option<Span> = None, "s", DELAYS;
         /// Rate of the reverse direction; auto is `rate`.
         reverse_rate: Option<Rate> = None, "bit/s", RATES;
         /// As `rates`, for the reverse direction and `reverse_rate`.

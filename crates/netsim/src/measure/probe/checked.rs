@@ -28,6 +28,10 @@ impl<P: Probe> Probe for Checked<P> {
         self.0.iter_mut().for_each(|probe| probe.on_departure(queue, now, owner, size, wait));
     }
 
+    fn on_sent(&mut self, queue: usize, now: Time, owner: Owner, bytes: u32) {
+        self.0.iter_mut().for_each(|probe| probe.on_sent(queue, now, owner, bytes));
+    }
+
     fn on_fate(&mut self, queue: usize, arrival: u64, marked: bool) {
         self.0.iter_mut().for_each(|probe| probe.on_fate(queue, arrival, marked));
     }

@@ -117,8 +117,9 @@ impl<P: Probe, C: Order> LinkAhead<'_, P, C> {
     fn begin(&mut self, start: C::EventTime) {
         let clock = self.clock;
         let at = clock.at(start);
-        let size =
-            service::begin(self.link, clock.time(at), &mut self.observers, |packet| u32::from(packet.size));
+        let size = service::begin(self.link, clock.time(at), &mut self.observers, |packet, _| {
+            u32::from(packet.size)
+        });
         let sending = size.map(|size| self.link.transmitter.send(clock, at, size));
         let aqm_queue = self.link.aqm_queue();
         let Some(due) = &mut aqm_queue.ahead else {

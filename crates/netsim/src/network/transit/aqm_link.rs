@@ -18,7 +18,7 @@ const WORK_AT_A_LINK: usize = 1 << 10;
 impl<P: Probe> Network<P> {
     /// A link with its recorders.
     #[inline(always)]
-    fn observed(&mut self, link: usize) -> (&mut Link, Observers<'_, P>) {
+    pub(super) fn observed(&mut self, link: usize) -> (&mut Link, Observers<'_, P>) {
         let observers = Observers {
             link,
             probe: &mut self.probe,
@@ -113,7 +113,7 @@ impl<P: Probe> Network<P> {
         if !aqm_queue.busy {
             aqm_queue.end_idleness(now);
         }
-        let Some(packet) = service::begin(link, now, &mut observers, |packet| packet) else {
+        let Some(packet) = service::begin(link, now, &mut observers, |packet, _| packet) else {
             let paused = self.links[i].aqm_queue().queue.paused_until(now);
             let key = paused.map_or(NEVER, |until| self.wake_key(clock, until.since(now)));
             return self.events.set(slot, key);
@@ -125,7 +125,7 @@ impl<P: Probe> Network<P> {
 
     /// The key of an event of the transmitter after this time.
     #[cold]
-    fn wake_key<C: Order>(&self, clock: C, after: Span) -> Key {
+    pub(super) fn wake_key<C: Order>(&self, clock: C, after: Span) -> Key {
         let elapsed = clock.sim_span(after);
         let at = clock.after(self.events.sim_now(), elapsed);
         clock.free_key(self.events.event_time(clock), clock.elapsed_rank(elapsed), at)
@@ -144,7 +144,20 @@ impl<P: Probe> Network<P> {
         let Transmission { sent, arrival } =
             link.transmitter.send(clock, clock.at(start), u32::from(packet.size));
         link.aqm_queue().sent = clock.time(sent.0);
-        let passage = Passage { start, arrival };
+        self.pass_on(clock, i, Passage { start, arrival }, packet);
+        sent
+    }
+
+    /// A packet is on its way over a link with an AQM.
+    #[inline(always)]
+    pub(super) fn pass_on<C: Order>(
+        &mut self,
+        clock: C,
+        i: usize,
+        passage: Passage<C::EventTime>,
+        packet: Packet,
+    ) {
+        let Passage { start, arrival } = passage;
         // The packet has the number of the next hop.
         match self.hops[packet.hop as usize - 1].then() {
             Then::Early => {
@@ -167,7 +180,6 @@ impl<P: Probe> Network<P> {
                 }
             }
         }
-        sent
     }
 
     /// The queue outside in place of a link's own has sent a packet `now`, perhaps with CE set.

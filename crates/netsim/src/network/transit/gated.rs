@@ -38,7 +38,9 @@ impl<P: Probe> Network<P> {
         packet: &Packet,
     ) {
         let i = hop.link();
-        if hop.has_aqm() {
+        if self.links[i].aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.station.is_some()) {
+            self.enqueue_shared(clock, i, packet.at_hop(next, false));
+        } else if hop.has_aqm() {
             self.enqueue(clock, i, packet.at_hop(next, false));
         } else if let Some(passage) = self.accept(clock, i, coming, packet) {
             self.launch(clock, i, since, passage, Next { hop: next, marked: false }, packet);

@@ -1,0 +1,106 @@
+//! Links that share their medium with the link back: half-duplex Ethernet.
+
+use super::Network;
+use crate::engine::order::{NEVER, Order};
+use crate::measure::probe::Probe;
+use crate::network::fate::{Cause, Lost};
+use crate::network::link::Passage;
+use crate::network::service;
+use crate::network::station::{Frame, Station, Step, back};
+use crate::packet::Packet;
+use aqm::unit::Time;
+
+impl<P: Probe> Network<P> {
+    fn station(&mut self, link: usize) -> &mut Station {
+        self.links[link].aqm_queue().station.as_deref_mut().expect("both ends of a shared medium have one")
+    }
+
+    /// A packet comes to such a link now.
+    #[inline(never)]
+    pub(super) fn enqueue_shared<C: Order>(&mut self, clock: C, i: usize, packet: Packet) {
+        let now = self.events.now();
+        let (link, mut observers) = self.observed(i);
+        if service::admit(link, now, &packet, &mut observers).is_none() {
+            return;
+        }
+        if link.aqm_queue().busy {
+            observers.note_length(now, link.aqm_queue());
+        } else {
+            self.load_station(clock, i);
+        }
+    }
+
+    /// A station without a frame takes the next one from its queue, if there is one and its algorithm does not pause it.
+    pub(super) fn load_station<C: Order>(&mut self, clock: C, i: usize) {
+        let now = self.events.now();
+        let (link, mut observers) = self.observed(i);
+        if !link.aqm_queue().busy {
+            link.aqm_queue().end_idleness(now);
+        }
+        let next = service::begin(link, now, &mut observers, |packet, waited| (packet, waited));
+        let aqm_queue = link.aqm_queue();
+        let owner = (aqm_queue.sending, aqm_queue.sending_bytes);
+        let resumes = aqm_queue.queue.paused_until(now).unwrap_or(Time::MAX);
+        match next {
+            // Not a bit of it counts as sent until all are.
+            Some((packet, waited)) => {
+                aqm_queue.sent = Time::MAX;
+                let length = link.transmitter.length(u32::from(packet.size));
+                self.station(i).load(now, Frame { packet, owner, waited, length });
+            }
+            None => self.station(i).resumes = resumes,
+        }
+        self.schedule_station(clock, i);
+    }
+
+    /// Puts the next step of a station on the event list.
+    fn schedule_station<C: Order>(&mut self, clock: C, i: usize) {
+        let now = self.events.now();
+        let station = self.station(i);
+        let next = station.next().min(station.resumes);
+        let key = if next == Time::MAX { NEVER } else { self.wake_key(clock, next.since(now)) };
+        let slot = self.links[i].aqm_queue().ready_slot;
+        self.events.set(slot, key);
+    }
+
+    /// A station takes its next step.
+    pub(crate) fn step_station<C: Order>(&mut self, clock: C, i: usize) {
+        let station = self.station(i);
+        let (at, distance) = (station.next(), station.distance);
+        if station.resumes < at {
+            return self.load_station(clock, i);
+        }
+        let step = station.step();
+        if !matches!(step, Step::Hears) {
+            self.station(back(i)).will_hear(at + distance, matches!(step, Step::Begins));
+            self.schedule_station(clock, back(i));
+        }
+        match step {
+            Step::Begins | Step::Collided | Step::Hears => self.schedule_station(clock, i),
+            Step::Sent(frame) => {
+                let (now, start) = (self.events.now(), self.events.event_time(clock));
+                let (link, observers) = self.observed(i);
+                let (delay, aqm_queue) = (link.transmitter.delay, link.aqm_queue());
+                aqm_queue.sent = at;
+                let (owner, bytes) = frame.owner;
+                observers.probe.on_sent(aqm_queue.number, now, owner, bytes);
+                if P::CHECKS {
+                    let framed = frame.packet.with_size(bytes as u16);
+                    observers.ledger.on_departure(i, now, &framed, frame.waited);
+                }
+                let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
+                self.pass_on(clock, i, Passage { start, arrival }, frame.packet);
+                self.load_station(clock, i);
+            }
+            Step::GaveUp(Frame { packet, waited, .. }) => {
+                self.links[i].aqm_queue().sent = at;
+                self.path_losses.note(at, &packet);
+                if P::CHECKS {
+                    let how = Lost { link: i, at, cause: Cause::Collisions, waited };
+                    self.ledger.on_loss(&packet, how);
+                }
+                self.load_station(clock, i);
+            }
+        }
+    }
+}
