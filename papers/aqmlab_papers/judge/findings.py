@@ -157,10 +157,11 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
     simulated = findings.evidence.get(SIMULATED)
     measured = [claim for claim in claims if simulated is None or any(name in own for name in claim.reads)]
     sensitive = [claim for claim in claims if claim.sensitive]
+    judged = rulings(measured, main)
     return Assessment(
         findings,
         made,
-        rulings(measured, main),
+        judged if simulated is None else [one for one in judged if _is_decided_by(one, own)],
         rulings([claim for claim in claims if claim.comparative], later, ", later disciplines") if later else [],
         {
             name: rulings(sensitive, evidence, f", {name}")
@@ -171,6 +172,11 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
         rulings(measurable(findings), simulated, ", simulated") if simulated else [],
         errors,
     )
+
+
+def _is_decided_by(ruling: Ruling, own: Evidence) -> bool:
+    """Check whether each number that decides is of runs of ``own``: a verdict of simulated runs is not a measured one."""
+    return all(name in own for check in ruling.judgement.checks for name, *_ in check.reads or ())
 
 
 def measurable(findings: Findings) -> list[Claim]:

@@ -6,6 +6,7 @@ from aqmlab_papers.lred.choices import CALIBRATION, CHOICES, VARIANTS
 from aqmlab_papers.lred.claims import CLAIMS
 from aqmlab_papers.lred.experiments import EXPERIMENTS
 from aqmlab_papers.lred.figures import ITEMS
+from aqmlab_papers.lred.hosts import HOSTS
 
 SOURCE = published("lred")
 
@@ -23,4 +24,5 @@ PAPER = Paper(
     choices=CHOICES,
     variants=VARIANTS,
     calibration=CALIBRATION,
+    measurements=[HOSTS],
 )

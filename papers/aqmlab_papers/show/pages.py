@@ -197,18 +197,19 @@ def _verdicts(document: Document) -> dict[str, str]:
 
 
 def robust(document: Document, name: str) -> str:
-    """Return in how many of the other settings that decide a claim the verdict is that of the chosen one: ``7 of 9``.
+    """Return in how many of the other settings that decide a claim it has its verdict: ``7 of 9``.
 
-    The chosen one stands first in the sensitivity table, with the seeds and points of the others. A setting that
-    changes none of the claim's numbers does not count.
+    The chosen setting stands first in the sensitivity table, with the seeds and points of the others. Where it comes to
+    another verdict with these, so may they, and nothing is counted. A setting that changes none of the claim's numbers
+    does not count.
     """
     own = _verdicts(document)[name]
     chosen, *others = [_of(setting, name) for setting in document["sensitivity"]] or [None]
-    expected = own if chosen is None or chosen["verdict"] == Verdict.UNDECIDED else chosen["verdict"]
     differ = [one for one in others if one and (chosen is None or _numbers(one) != _numbers(chosen))]
     decided = [one["verdict"] for one in differ if one["verdict"] != Verdict.UNDECIDED]
-    judged = own not in (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
-    return f"{decided.count(expected)} of {len(decided)}" if decided and judged else ""
+    alike = chosen is None or chosen["verdict"] in (own, Verdict.UNDECIDED)
+    judged = alike and own not in (Verdict.UNDECIDED, Verdict.NOT_TESTABLE)
+    return f"{decided.count(own)} of {len(decided)}" if decided and judged else ""
 
 
 def _of(setting: Document, name: str) -> Document | None:

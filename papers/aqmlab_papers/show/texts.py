@@ -41,9 +41,10 @@ MEANING = (
 
 ROBUST = (
     "A verdict, a contradiction too, is robust in as many of the other settings of the sensitivity table (7 of 9) as "
-    f"have that of the chosen setting, all with {FEW_SEEDS} seeds and fewest points; settings in which the claim is "
-    "undecided, or which change none of its numbers, are not counted. The settings differ in what the paper does not "
-    "state. The report has the verdict in each."
+    f"come to it with {FEW_SEEDS} seeds and fewest points; settings in which the claim is undecided, or which change "
+    "none of its numbers, are not counted. Where the chosen setting, with these seeds and points, comes to another "
+    "verdict than with all of its runs, nothing is counted. The settings differ in what the paper does not state. The "
+    "report has the verdict in each."
 )
 """What the column of robust verdicts means."""
 
