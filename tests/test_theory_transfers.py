@@ -240,9 +240,10 @@ def test_what_a_cell_draws_does_not_depend_on_the_others(table: dict[str, Trials
 TABLE1 = Path(__file__).parents[1] / "papers/aqmlab_papers/redtail/table1.toml"
 
 
-def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:
+def simulated(loss: float, flavour: str, more: str = "") -> tuple[np.ndarray, np.ndarray]:
     """Return the mean completion times of the scenario's sizes, and the numbers of completed transfers."""
     text = TABLE1.read_text(encoding="utf-8").replace("flavour=reno", f"flavour={flavour}")
+    text = text.replace('kind = "transfer"', f'kind = "transfer"{more}')
     classes = aqmlab.run(Scenario.parse(text, "table1.toml").with_({"dumbbell.loss": loss})).runs[0].classes
     sizes = range(30, 211, 30)
     took, completed = (
@@ -255,7 +256,12 @@ def simulated(loss: float, flavour: str) -> tuple[np.ndarray, np.ndarray]:
 def test_the_engine_s_transfers_without_loss_are_slow_start() -> None:
     found, completed = simulated(0.0, "reno")
     assert np.all(completed == 600)
-    assert found + R / 2 == pytest.approx(transfers.loss_free(np.arange(30, 211, 30), R, TAU), abs=3e-4)
+    expected = transfers.loss_free(np.arange(30, 211, 30), R, TAU)
+    assert found + R / 2 == pytest.approx(expected, abs=3e-4)
+    # A request is a packet too, on that line.
+    asked, completed = simulated(0.0, "reno", '\nrequest = "41 B"')
+    assert np.all(completed == 600)
+    assert asked == pytest.approx(expected, abs=3e-4)
 
 
 # Engine and trials are independent. Both means are of 600 transfers; the largest of 24 differences is expected at 2.1

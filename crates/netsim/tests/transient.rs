@@ -310,6 +310,57 @@ fn transfers_have_sizes_of_their_own() {
     assert_ne!(delivered[0] % 50, 0, "not all alike");
 }
 
+/// The results of transfers over three links of 2 Mbit/s and 15 ms, with these keys.
+fn transfers(keys: &str, more: &str) -> Results {
+    let traffic = "[[traffic]]\nname = \"x\"\nkind = \"transfer\"\n";
+    run(&scenario("400 s", "droptail", &format!("access_rate = \"2 Mbit/s\"\n{more}{traffic}{keys}")), 1)
+}
+
+#[test]
+fn a_request_goes_ahead_of_a_transfer() {
+    let trip = 3.0 * 8.0 * 400.0 / 2e6 + 0.015;
+    for tcp in ["rfc5681", "rfc5681:handshake=false", "linux"] {
+        let took = |request: &str| {
+            let x = &transfers(&format!("size = \"30 kB\"\ntcp = \"{tcp}\"\n{request}"), "").classes["x"];
+            assert_eq!((x.started, x.completed), (Some(1), Some(1)));
+            assert_eq!(bytes(x.totals.goodput, 400.0), 30_000, "a request is no goodput");
+            x.completion_time_mean.unwrap()
+        };
+        // The SYN comes from the other end, and takes as long.
+        let added = took("request = \"400 B\"") - took("");
+        assert!((added - trip).abs() < 1e-5, "{tcp}: {added} s, not {trip}");
+    }
+}
+
+#[test]
+fn a_request_that_is_lost_is_sent_again() {
+    // Without a handshake each transfer is a segment, and each segment or acknowledgement on the way back is lost with 0.3.
+    let tcp = "tcp = \"rfc5681:handshake=false\"\n";
+    let again = |tcp: &str, request: &str| {
+        let keys = format!("count = 400\nsize = \"1 kB\"\nstart = \"uniform(0 s, 20 s)\"\n{tcp}{request}");
+        let x = &transfers(&keys, "reverse_loss = 0.3\n").classes["x"];
+        assert_eq!((x.started, x.completed), (Some(400), Some(400)), "{keys}");
+        x.totals.retransmits_total.unwrap() as f64
+    };
+    let request = "request = \"400 B\"\n";
+    let (without, with) = (again(tcp, ""), again(tcp, request));
+    // 0.3/0.7 each, with a variance of 0.3/0.7^2: within four standard errors.
+    let [expected, error] = [400.0 * 0.3 / 0.7, 4.0 * (400.0 * 0.3f64).sqrt() / 0.7];
+    assert!((without - expected).abs() < error, "{without}, not {expected}");
+    assert!((with - 2.0 * expected).abs() < error * 2f64.sqrt(), "{with}, not twice {expected}");
+    // A SYN that is sent again asks for no ECN, and the transfer goes without.
+    again("tcp = { preset = \"linux\", ecn = true }\n", request);
+}
+
+#[test]
+fn what_is_asked_for_after_the_stop_is_not_sent() {
+    for tcp in ["rfc5681", "linux"] {
+        let keys = format!("size = \"30 kB\"\nstop = \"10 ms\"\nrequest = \"400 B\"\ntcp = \"{tcp}\"\n");
+        let x = &transfers(&keys, "").classes["x"];
+        assert_eq!((x.started, x.completed, x.totals.goodput), (Some(1), Some(0), 0.0), "{tcp}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 

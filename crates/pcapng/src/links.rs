@@ -45,7 +45,7 @@ struct Entry {
     header: u64,
     /// Payload bytes of a full segment.
     payload: u64,
-    /// Of web clients, the nodes that send objects, and the payload bytes of the requests, which come from the others.
+    /// Of traffic that is asked for, the nodes that send it, and the payload bytes of the requests, which come from the others.
     requests: Option<(Vec<usize>, u64)>,
 }
 
@@ -77,12 +77,8 @@ impl<W: Write> Links<W> {
         file.write_all(&buffer)?;
         let entry = |entry: &model::Traffic| {
             let header = entry.header();
-            let requests = match &entry.kind {
-                model::TrafficKind::Web(_, web) => {
-                    Some((entry.from.clone(), web.request.0.saturating_sub(header)))
-                }
-                _ => None,
-            };
+            let request = entry.kind.request();
+            let requests = request.map(|size| (entry.from.clone(), size.0.saturating_sub(header)));
             Entry { header, payload: entry.packet_size.0.saturating_sub(header), requests }
         };
         let name =

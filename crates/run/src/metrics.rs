@@ -261,8 +261,9 @@ metrics! {
         /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a
         /// class only.
         completed: Option<u64> = "flows";
-        /// Mean time from start to last acknowledgement of the completed flows, or to the last byte of the objects from
-        /// the moment when the client wanted them: the first of each connection from its SYN on; for a class only.
+        /// Mean time from start (of a `transfer` with a `request`: when the receiver opens the connection to ask) to last
+        /// acknowledgement of the completed flows, or to the last byte of the objects from the moment when the client
+        /// wanted them: the first of each connection from its SYN on; for a class only.
         completion_time_mean: Option<f64> = "s";
         /// Median of those times, to three digits; for a class only.
         completion_time_p50: Option<f64> = "s";

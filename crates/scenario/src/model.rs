@@ -24,7 +24,9 @@ pub use tcp::{
     Tcp,
 };
 pub(crate) use traffic::least_common_multiple;
-pub use traffic::{Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Udp, Video, Voice, Web};
+pub use traffic::{
+    Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
+};
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.
 #[derive(Clone, PartialEq, Debug)]

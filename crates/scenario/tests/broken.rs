@@ -413,6 +413,18 @@ fn every_broken_file_gets_its_message() {
             "x.toml:11: traffic.long.request = \"50 B\": must be more than tcp.header, \"52 B\"",
         ),
         (
+            with("kind", "kind = \"transfer\"\nsize = \"1 kB\"\nrequest = \"40 B\""),
+            "x.toml:12: traffic.long.request = \"40 B\": must be a quantity like \"500 B\" in [41, 65535], bytes",
+        ),
+        (
+            with("kind", "kind = \"transfer\"\nstop = \"9 s\"\nrequest = \"300 B\""),
+            "x.toml:12: traffic.long.request = \"300 B\": only for a transfer with a size",
+        ),
+        (
+            and("request = \"300 B\"\n"),
+            "x.toml:11: traffic.long.request = \"300 B\": only for kind \"transfer\" or \"web\" or \"dash\"; this entry's is \"ftp\"",
+        ),
+        (
             and("tcp = \"rfc:header=39 B\"\n"),
             "x.toml:11: traffic.long.tcp.header = \"39 B\": must be a quantity like \"500 B\" in [40, 120], bytes",
         ),

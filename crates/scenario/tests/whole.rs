@@ -5,7 +5,7 @@ use aqm::params::{Field as _, Value};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use proptest::prelude::*;
 use scenario::Distribution;
-use scenario::model::{Clock, Congestion, EcnPath, Flavour, Gilbert, Loss, Tcp, TrafficKind};
+use scenario::model::{Clock, Congestion, EcnPath, Flavour, Gilbert, Loss, Tcp, TrafficKind, Transfer};
 use scenario::{Document, Scenario, estimate};
 use std::path::{Path, PathBuf};
 
@@ -357,9 +357,12 @@ fn a_transfer_lasts_for_its_size_or_until_its_stop() {
         check(&changed(EXP1, &settings)).traffic.remove(0).kind
     };
     let tcp = Tcp { flavour: Flavour::Reno, ..Tcp::default() };
+    let transfer = |request| Transfer { size: Distribution::Fixed(Bytes(1_000_000)), request };
+    let size = ("traffic.long.size", "1 MB");
+    assert_eq!(kind(&[size]), TrafficKind::Transfer(tcp.clone(), transfer(None)));
     assert_eq!(
-        kind(&[("traffic.long.size", "1 MB")]),
-        TrafficKind::Transfer(tcp.clone(), Distribution::Fixed(Bytes(1_000_000)))
+        kind(&[size, ("traffic.long.request", "400 B")]),
+        TrafficKind::Transfer(tcp.clone(), transfer(Some(Bytes(400))))
     );
     assert_eq!(kind(&[("traffic.long.stop", "9 s")]), TrafficKind::Ftp(tcp));
 }

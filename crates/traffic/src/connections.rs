@@ -3,7 +3,7 @@
 use crate::driver::{Action, Driver};
 use crate::sockets::used_up;
 use aqm::unit::Time;
-use netsim::traffic::Amount;
+use netsim::traffic::{Amount, stop};
 use router::hosts::Host;
 use router::sys::TcpInfo;
 use rustix::event::epoll::EventFlags;
@@ -40,6 +40,8 @@ pub(crate) enum Role {
     Sender(Sender),
     /// It takes a flow, which is this one of those that are there for the whole run.
     Receiver(Option<usize>),
+    /// It takes a flow that it has asked for, or will when its handshake is over.
+    Caller(Option<usize>),
     /// A web client's end of a connection: the client, and which of its connections.
     Client(usize, u16),
     /// A web server's end.
@@ -57,6 +59,8 @@ pub(crate) struct Sender {
     pub(crate) completes: bool,
     /// Whether its handshake is over.
     pub(crate) connected: bool,
+    /// Bytes of the request that have still to come.
+    pub(crate) awaits: usize,
     /// Its number among the flows that are there for the whole run.
     pub(crate) flow: Option<usize>,
 }
@@ -119,7 +123,7 @@ impl Table {
 impl Role {
     /// Whether the socket sends data whose repair counts.
     pub(crate) const fn sends(&self) -> bool {
-        matches!(self, Self::Sender(_) | Self::Client(..) | Self::Server(_))
+        matches!(self, Self::Sender(_) | Self::Caller(_) | Self::Client(..) | Self::Server(_))
     }
 }
 
@@ -134,6 +138,36 @@ impl Driver {
         }
         let connection = Connection { socket, class, role: Role::Sender(sender) };
         self.open(connection, EventFlags::IN | EventFlags::OUT).map(Some)
+    }
+
+    /// The receiver of a flow starts it: it opens the connection, and asks for what the sender is to send.
+    pub(crate) fn call(&mut self, class: usize, number: usize, sender: Sender) -> io::Result<()> {
+        self.counters.start(class);
+        let [from, to] = self.hosts.ends(&self.scenario, class, number);
+        let Some(socket) = self.connect(class, [to, from])? else { return Ok(()) };
+        if let Some(address) = socket.local_addr()?.as_socket() {
+            self.asked.insert((class, address), sender);
+        }
+        let connection = Connection { socket, class, role: Role::Caller(sender.flow) };
+        self.open(connection, EventFlags::IN | EventFlags::OUT)?;
+        Ok(())
+    }
+
+    /// The receiver of a flow asks for it.
+    pub(crate) fn send_request(&mut self, token: u64) -> io::Result<()> {
+        let Some(&mut Connection { class, ref socket, .. }) = self.table.get(token) else { return Ok(()) };
+        self.poll.modify(socket, token, EventFlags::IN)?;
+        self.send_whole(token, &vec![0; self.request_size(class).unwrap_or_default()])
+    }
+
+    /// Sends a request, for which an empty socket has room.
+    pub(crate) fn send_whole(&mut self, token: u64, request: &[u8]) -> io::Result<()> {
+        let Some(Connection { socket, .. }) = self.table.get(token) else { return Ok(()) };
+        match socket.send(request) {
+            Ok(sent) if sent == request.len() => Ok(()),
+            Ok(_) => self.fail(token, &io::ErrorKind::WriteZero.into()),
+            Err(error) => self.fail(token, &error),
+        }
     }
 
     /// A socket that connects; `None` if that failed at once.
@@ -159,7 +193,8 @@ impl Driver {
             Amount::Size(bytes) => bytes,
             Amount::Lifetime(_) => u64::MAX,
         };
-        let sender = Sender { start: planned, left, completes: true, connected: false, flow: None };
+        let sender =
+            Sender { start: planned, left, completes: true, connected: false, awaits: 0, flow: None };
         let token = self.start(class, arrival.number, sender)?;
         if let (Some(token), Amount::Lifetime(lifetime)) = (token, arrival.amount) {
             self.plan(planned + lifetime, Action::Stop(token));
@@ -191,6 +226,9 @@ impl Driver {
         let Some(Connection { socket, role: Role::Sender(sender), .. }) = self.table.get(token) else {
             return Ok(());
         };
+        if sender.awaits > 0 {
+            return Ok(());
+        }
         while sender.left > 0 {
             let chunk = sender.left.min(CHUNK as u64) as usize;
             match socket.send(&self.zeros[..chunk]) {
@@ -231,12 +269,19 @@ impl Driver {
             };
             self.counters.connections.tried += 1;
             socket.set_nonblocking(true)?;
+            let from = from.as_socket().map(|from| (class, from));
+            if let Some(sender) = from.and_then(|from| self.asked.remove(&from)) {
+                let role = Role::Sender(sender);
+                let token = self.open(Connection { socket, class, role }, EventFlags::IN)?;
+                self.plan(stop(&self.scenario.traffic[class]), Action::Stop(token));
+                continue;
+            }
             let role = match self.request_size(class) {
                 Some(size) => {
                     socket.set_tcp_nodelay(true)?;
                     Role::Server(crate::web::Server::new(size))
                 }
-                None => Role::Receiver(from.as_socket().and_then(|from| self.flows.remove(&(class, from)))),
+                None => Role::Receiver(from.and_then(|from| self.flows.remove(&from))),
             };
             self.open(Connection { socket, class, role }, EventFlags::IN)?;
         }
@@ -245,7 +290,9 @@ impl Driver {
     /// Takes what has arrived at a receiver.
     pub(crate) fn receive(&mut self, token: u64) -> io::Result<()> {
         let Some((connection, buffer)) = self.table.with_buffer(token) else { return Ok(()) };
-        let Connection { socket, class, role: Role::Receiver(flow) } = connection else { return Ok(()) };
+        let Connection { socket, class, role: Role::Receiver(flow) | Role::Caller(flow) } = connection else {
+            return Ok(());
+        };
         // Nothing is copied: the kernel only counts.
         match socket.recv_with_flags(buffer, libc_msg_trunc()) {
             Ok(0) => self.close(token),
@@ -256,17 +303,24 @@ impl Driver {
         Ok(())
     }
 
-    /// The receiver of a flow has closed: all data was acknowledged.
+    /// The receiver of a flow has asked for it, or has closed: all data was acknowledged.
     pub(crate) fn finish(&mut self, token: u64, now: Time) -> io::Result<()> {
         let Some((connection, buffer)) = self.table.with_buffer(token) else { return Ok(()) };
         let Connection { socket, class, role: Role::Sender(sender) } = connection else { return Ok(()) };
         match socket.recv(buffer) {
             Ok(0) => {
                 let (class, sender) = (*class, *sender);
-                if sender.completes {
+                if sender.completes && sender.awaits == 0 {
                     self.counters.complete(class, now - sender.start);
                 }
                 self.close(token);
+                Ok(())
+            }
+            Ok(bytes) if sender.awaits > 0 => {
+                sender.awaits = sender.awaits.saturating_sub(bytes);
+                if sender.awaits == 0 {
+                    self.poll.modify(&*socket, token, EventFlags::IN | EventFlags::OUT)?;
+                }
                 Ok(())
             }
             Ok(_) => Ok(()),

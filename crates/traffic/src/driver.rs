@@ -40,6 +40,8 @@ pub(crate) struct Driver {
     pub(crate) arrivals: Vec<Option<Arrivals>>,
     /// The flows that are there for the whole run, by entry and address of their senders.
     pub(crate) flows: HashMap<(usize, SocketAddr), usize>,
+    /// The flows that receivers have asked for, by entry and address of the receiver.
+    pub(crate) asked: HashMap<(usize, SocketAddr), Sender>,
     pub(crate) zeros: Vec<u8>,
     pub(crate) clock: Clock,
     timer: Timer,
@@ -128,6 +130,7 @@ impl Driver {
             clients: Vec::new(),
             arrivals: Vec::new(),
             flows: HashMap::new(),
+            asked: HashMap::new(),
             zeros: vec![0; CHUNK],
             agenda: BinaryHeap::new(),
             planned: 0,
@@ -149,9 +152,9 @@ impl Driver {
         }
         for class in 0..self.scenario.traffic.len() {
             let entry = self.scenario.traffic[class].clone();
-            let (is_udp, is_web) =
-                (matches!(entry.kind, TrafficKind::Udp(..)), matches!(entry.kind, TrafficKind::Web(..)));
-            for host in servers(&self.scenario, &self.hosts, class, is_web) {
+            let (is_udp, is_asked) =
+                (matches!(entry.kind, TrafficKind::Udp(..)), entry.kind.request().is_some());
+            for host in servers(&self.scenario, &self.hosts, class, is_asked) {
                 let (socket, role) = if is_udp {
                     let answers = matches!(entry.kind, TrafficKind::Udp(Udp::Ping(_), _));
                     (self.sockets.sink(class, host)?, if answers { Role::Answerer } else { Role::Sink })
@@ -163,8 +166,8 @@ impl Driver {
             self.arrivals.push(None);
             match &entry.kind {
                 TrafficKind::Ftp(_) => self.plan_bulk(class, bulk(&entry, None, self.seed)),
-                TrafficKind::Transfer(_, sizes) => {
-                    self.plan_bulk(class, bulk(&entry, Some(sizes), self.seed))
+                TrafficKind::Transfer(_, transfer) => {
+                    self.plan_bulk(class, bulk(&entry, Some(&transfer.size), self.seed))
                 }
                 TrafficKind::Short(_, law) => {
                     let mut arrivals = Arrivals::new(&entry, law, self.seed);
@@ -256,9 +259,12 @@ impl Driver {
                     left,
                     completes: left < u64::MAX,
                     connected: false,
+                    awaits: 0,
                     flow: Some(i),
                 };
-                if let Some(token) = self.start(class, i, sender)? {
+                if let Some(request) = self.request_size(class) {
+                    self.call(class, i, Sender { awaits: request, connected: true, ..sender })?;
+                } else if let Some(token) = self.start(class, i, sender)? {
                     self.plan(stop(&self.scenario.traffic[class]), Action::Stop(token));
                 }
             }
@@ -285,6 +291,12 @@ impl Driver {
             Role::Answerer => self.answer(token),
             Role::Asker => self.take_answers(token),
             Role::Receiver(_) => self.receive(token),
+            Role::Caller(_) => {
+                if incoming {
+                    self.receive(token)?;
+                }
+                if outgoing { self.send_request(token) } else { Ok(()) }
+            }
             Role::Sender(ref mut sender) => {
                 sender.connected |= outgoing;
                 if incoming {

@@ -78,19 +78,18 @@ impl Server {
 }
 
 impl Driver {
-    fn web(&self, class: usize) -> Option<(&Web, u64)> {
+    fn web(&self, class: usize) -> Option<&Web> {
         match &self.scenario.traffic[class].kind {
-            TrafficKind::Web(tcp, web) => Some((web, tcp.header.0)),
+            TrafficKind::Web(_, web) => Some(web),
             _ => None,
         }
     }
 
-    /// Payload bytes of a request of this entry, if it is `web`.
+    /// Payload bytes of a request of this entry, if it has requests.
     pub(crate) fn request_size(&self, class: usize) -> Option<usize> {
-        self.web(class).map(|(web, header)| {
-            (web.request.0.saturating_sub(header + u64::from(self.sockets.ip.extra_header())) as usize)
-                .max(SIZE)
-        })
+        let entry = &self.scenario.traffic[class];
+        let headers = entry.header() + u64::from(self.sockets.ip.extra_header());
+        entry.kind.request().map(|request| (request.0.saturating_sub(headers) as usize).max(SIZE))
     }
 
     /// Makes the clients of a traffic entry.
@@ -129,7 +128,7 @@ impl Driver {
         if now >= stop(&self.scenario.traffic[class]) {
             return Ok(());
         }
-        let web = self.web(class).expect("it is a web client").0.clone();
+        let web = self.web(class).expect("it is a web client").clone();
         let client = &mut self.clients[number];
         client.reader.begin(&web, now);
         client.missing = web.objects;
@@ -181,8 +180,7 @@ impl Driver {
         else {
             return Ok(());
         };
-        let (web, request) =
-            (self.web(class).expect("it is a web client").0.clone(), self.request_size(class));
+        let (web, request) = (self.web(class).expect("it is a web client").clone(), self.request_size(class));
         let client = &mut self.clients[number];
         let wanted = client.fetches[usize::from(connection)];
         if wanted.is_some_and(|fetch| fetch.asked) {
@@ -204,13 +202,7 @@ impl Driver {
         let size = fetch.left;
         let mut bytes = vec![0; request.expect("it is a web client")];
         bytes[..SIZE].copy_from_slice(&size.to_le_bytes());
-        let socket = &self.table.get(token).expect("it is there").socket;
-        // An empty socket has room for a request.
-        match socket.send(&bytes) {
-            Ok(sent) if sent == bytes.len() => Ok(()),
-            Ok(_) => self.fail(token, &io::ErrorKind::WriteZero.into()),
-            Err(error) => self.fail(token, &error),
-        }
+        self.send_whole(token, &bytes)
     }
 
     fn watch_for_input(&mut self, token: u64) -> io::Result<()> {
@@ -259,7 +251,7 @@ impl Driver {
     /// A client closes its connections and thinks.
     pub(crate) fn end_session(&mut self, number: usize, now: Time) {
         let class = self.clients[number].class;
-        let web = self.web(class).expect("it is a web client").0.clone();
+        let web = self.web(class).expect("it is a web client").clone();
         let client = &mut self.clients[number];
         let next = now + client.reader.think(&web);
         for token in std::mem::take(&mut client.tokens) {

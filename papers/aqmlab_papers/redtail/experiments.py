@@ -34,6 +34,7 @@ FTP_ALONE: Settings = {
     "warmup": "20 s",
     "record.loss_event": "500 ms",
 }
+LOSSES = [0.0, 0.02, 0.04, 0.08]
 SIZES = [f"{size} kB" for size in range(30, 211, 30)]
 FEW_SIZES = ["30 kB", "90 kB", "150 kB"]
 RED = {f"RED, max_p {p:g}": f"red:min_th=20,max_th=80,max_p={p:g},spacing=wait" for p in (0.02, 0.1, 0.5)}
@@ -224,6 +225,16 @@ EXPERIMENTS = (
         scenario="redtail/table1",
         vary={PD: [0.0, 0.02, 0.04, 0.06, 0.08]},
         quick={PD: [0.0, 0.02, 0.04, 0.08]},
+    ),
+    Alone(
+        "request",
+        "Table I's files with a request ahead of each, and the same losses on the way back",
+        {ALONE: "droptail"},
+        scenario="redtail/table1",
+        settings={**TCP, "traffic.*.request": "300 B"},
+        vary={PD: LOSSES, "dumbbell.reverse_loss": LOSSES},
+        method="paired",
+        varied=False,
     ),
     Alone(
         "steady",

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 RTT, PACKET_TIME = 0.128, 8e3 / 3e6
 """Round trip and transmission time of a packet in Table I (s)."""
 REQUEST = RTT / 2
-"""Time that a request adds to the packet engine's transfers (s)."""
+"""Time that a request adds to transfers without one (s)."""
 GROUP = 150
 """Transfers in a group of trials: five groups have the paper's accuracy."""
 FILE_SIZES = (30, 60, 90, 120, 150, 180, 210)
@@ -141,9 +141,14 @@ def lost(which: Collection[int], flavour: str = "reno", kilobytes: int = 90) -> 
     return after_loss(which, kilobytes, RTT, PACKET_TIME, Sender(flavour=flavour))
 
 
+def completion(runs: Runs, kilobytes: int, p: float) -> PerSeed:
+    """Return the mean completion time of each run (s)."""
+    return runs.per_seed(f"classes.{kilobytes}kB.completion_time_mean", ALONE, {PD: p})
+
+
 def delivery(runs: Runs, kilobytes: int, p: float) -> PerSeed:
-    """Return the mean delivery time of each run (s), with half a round trip for the request."""
-    return runs.per_seed(f"classes.{kilobytes}kB.completion_time_mean", ALONE, {PD: p}) + REQUEST
+    """Return the mean delivery time of each run without requests (s), with half a round trip for one."""
+    return completion(runs, kilobytes, p) + REQUEST
 
 
 def deviation(runs: Runs, kilobytes: int, p: float) -> PerSeed:

@@ -116,7 +116,7 @@ FLOWS = (
     ),
     Column("from", "", "The node that sends its data."),
     Column("to", "", "The node that receives its data."),
-    Column("start", "s", "Its start; of a `web` object the request."),
+    Column("start", "s", "Its start; of a `web` object, and a transfer with a `request`, that of the request."),
     Column("end", "s", "Its end; of a `web` object the last byte. Null if it was not over."),
     Column("bytes", "bytes", "Payload that arrived, each byte once."),
     Column("goodput", "bit/s", "That payload per second, from the start to the end, or to that of the run."),

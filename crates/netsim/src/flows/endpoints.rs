@@ -73,8 +73,8 @@ impl Endpoints {
         let mut endpoints = Self::default();
         for (class, entry) in traffic.iter().enumerate() {
             let profile = endpoints.profiles.len() as u16;
-            endpoints.add(class as u16, entry, routes, run, watch)?;
             endpoints.classes.push(Class { profile, ..Class::default() });
+            endpoints.add(class as u16, entry, routes, run, watch)?;
         }
         endpoints.persistent = endpoints.flows.len();
         endpoints.at_warmup = vec![Snapshot::default(); endpoints.persistent];
@@ -118,10 +118,14 @@ impl Endpoints {
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
                 }
             }
-            model::TrafficKind::Transfer(tcp, sizes) => {
+            model::TrafficKind::Transfer(tcp, transfer) => {
                 self.reserve(entry.count as usize);
-                let profile = self.add_profile(tcp, entry.packet_size, phases("tick"));
-                for (i, Bulk { start, payload }) in bulk(entry, Some(sizes), seed).enumerate() {
+                // The SYN of a receiver that asks opens both directions.
+                let own = Tcp { handshake: tcp.handshake && transfer.request.is_none(), ..tcp.clone() };
+                let profile = self.add_profile(&own, entry.packet_size, phases("tick"));
+                self.classes[usize::from(class)].requests =
+                    transfer.request.map(|size| self.add_profile(tcp, size, phases("tick.request")));
+                for (i, Bulk { start, payload }) in bulk(entry, Some(&transfer.size), seed).enumerate() {
                     watch.goes_on(1).then_some(())?;
                     let application = Application::new(Role::Transfer, payload, start);
                     self.add_flow(Flow::new(class, profile, paths(i)), application, entry.stop);
@@ -184,9 +188,17 @@ impl Endpoints {
             return;
         }
         self.flows[i].profile += 1;
-        if let Role::Requests { client, connection } = self.applications[i].role {
-            let answers = self.clients[client as usize].connections[usize::from(connection)].objects;
-            self.flows[answers as usize].profile += 1;
+        match self.applications[i].role {
+            Role::Requests { client, connection } => {
+                let answers = self.clients[client as usize].connections[usize::from(connection)].objects;
+                self.flows[answers as usize].profile += 1;
+            }
+            // In a live run it may be asked for twice.
+            Role::Request(transfer) => {
+                let class = self.flows[i].class;
+                self.flows[transfer as usize].profile = self.classes[usize::from(class)].profile + 1;
+            }
+            _ => {}
         }
     }
 

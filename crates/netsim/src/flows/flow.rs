@@ -17,6 +17,8 @@ pub(crate) struct Class {
     pub(crate) at_warmup: Snapshot,
     /// The profile of its flows, if they are of TCP; of web clients, that of their requests.
     pub(crate) profile: u16,
+    /// The profile of the requests of transfers that are asked for.
+    pub(crate) requests: Option<u16>,
 }
 
 /// A TCP flow as the engine sees it: which class, which paths, which timers are pending. One cache line, for every
@@ -52,6 +54,8 @@ pub(crate) enum Role {
     Persistent,
     /// The same, until it has transferred everything.
     Transfer,
+    /// From the receiver of the transfer in this slot to its sender: the request for it.
+    Request(u32),
     /// A `short` flow.
     Short,
     /// From a web client to its server, for this one of the session's connections.
@@ -73,7 +77,7 @@ impl Role {
     /// Whether the application acts on data that arrives.
     #[inline]
     pub(crate) const fn listens(self) -> bool {
-        matches!(self, Self::Requests { .. } | Self::Objects { .. })
+        matches!(self, Self::Request(_) | Self::Requests { .. } | Self::Objects { .. })
     }
 }
 

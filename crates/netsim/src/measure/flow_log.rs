@@ -6,7 +6,7 @@ use aqm::unit::{Span, Time};
 use run::Column;
 use std::collections::HashMap;
 
-/// A flow, or a transfer: that of a web object begins with its request.
+/// A flow, or a transfer: one that is asked for, as a web object is, begins with its request.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowRow {
     /// The traffic entry, by its number.

@@ -5,6 +5,7 @@ use crate::engine::order::Order;
 use crate::flows::flow::{Application, Flow, Role};
 use crate::flows::web::Connection;
 use crate::measure::probe::Probe;
+use crate::network::route::Paths;
 use crate::simulation::Simulation;
 use crate::traffic::short::Amount;
 use aqm::unit::{Span, Time};
@@ -15,11 +16,26 @@ impl<P: Probe> Simulation<P> {
         if self.endpoints.has_begun(flow) {
             return self.resume(clock, flow);
         }
-        let class = self.endpoints.flows[flow as usize].class;
-        self.endpoints.classes[usize::from(class)].started += 1;
+        let Flow { class, forward, reverse, .. } = self.endpoints.flows[flow as usize];
+        let class_of = &mut self.endpoints.classes[usize::from(class)];
+        class_of.started += 1;
+        let requests = class_of.requests;
         if self.endpoints.applications[flow as usize].role.persists() {
             self.begin_row(flow, |run| run.number_of(flow));
         }
+        let Some(requests) = requests else {
+            return self.open(clock, flow);
+        };
+        let asks = Application::new(Role::Request(flow), 0, Time::MAX);
+        let paths = Paths { forward, reverse }.reversed();
+        let request = self.endpoints.open(Flow::new(class, requests, paths), asks);
+        self.open(clock, request);
+        // The request waits for the handshake.
+        self.supply(clock, request, 1);
+    }
+
+    /// A sender opens its connection.
+    fn open<C: Order>(&mut self, clock: C, flow: u32) {
         self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
     }
 
@@ -104,7 +120,7 @@ impl<P: Probe> Simulation<P> {
             Role::Closing => self.endpoints.close(slot),
             // Its application has been stopped.
             Role::Persistent => self.end_row(slot, None),
-            Role::Requests { .. } | Role::Objects { .. } | Role::Free => {}
+            Role::Request(_) | Role::Requests { .. } | Role::Objects { .. } | Role::Free => {}
         }
     }
 
@@ -113,6 +129,16 @@ impl<P: Probe> Simulation<P> {
         let now = self.now();
         let arrived = self.endpoints.receivers[slot as usize].delivered();
         match self.endpoints.applications[slot as usize].role {
+            Role::Request(transfer) if arrived > 0 => {
+                self.endpoints.assign(slot as usize, Role::Closing);
+                if self.endpoints.applications[transfer as usize].start > now {
+                    // A live run has taken it away meanwhile.
+                    self.end_row(transfer, None);
+                } else if !self.endpoints.has_begun(transfer) {
+                    self.accept(clock, slot, transfer);
+                    self.open(clock, transfer);
+                }
+            }
             Role::Requests { client, connection } => {
                 let connection =
                     &mut self.endpoints.clients[client as usize].connections[usize::from(connection)];
@@ -175,7 +201,7 @@ impl<P: Probe> Simulation<P> {
             let objects = self.endpoints.open(Flow::new(class, objects, paths), answers);
             let client = &mut self.endpoints.clients[number as usize];
             client.connections.push(Connection::new(requests, objects));
-            self.with_sender(clock, requests, |sender, now, profile, out| sender.on_start(now, profile, out));
+            self.open(clock, requests);
             // The request waits for the handshake.
             self.ask(clock, number, connection);
         }
@@ -224,7 +250,7 @@ impl<P: Probe> Simulation<P> {
         self.endpoints.clients[number as usize].connections.clear();
     }
 
-    /// The server has a connection's first request. It takes the client's measurement of the handshake for its own, because
+    /// The server has a connection's first request, or only one. It takes the client's measurement of the handshake for its own, because
     /// that went over the same paths.
     fn accept<C: Order>(&mut self, clock: C, requests: u32, objects: u32) {
         let client = &self.endpoints.senders[requests as usize];

@@ -388,7 +388,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
         ) => {
             format!("traffic.{name}.rate ({rate}) or {count}")
         }
-        TrafficKind::Transfer(_, size) => format!("traffic.{name}.size ({size}) or {count}"),
+        TrafficKind::Transfer(_, transfer) => format!("traffic.{name}.size ({}) or {count}", transfer.size),
         TrafficKind::Short(_, short) => match tables.traffic[estimate.heaviest].table.arrival_rate {
             Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
             None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),

@@ -147,7 +147,9 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
         TrafficKind::Udp(Udp::Tfrc(_), _) => full * part,
         TrafficKind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
         TrafficKind::Ftp(tcp) => full * part * acks(tcp),
-        TrafficKind::Transfer(tcp, size) => segments(traffic, size).min(full * part) * acks(tcp),
+        TrafficKind::Transfer(tcp, transfer) => {
+            segments(traffic, &transfer.size).min(full * part) * acks(tcp)
+        }
         // A short flow sends something, however small its share of the link.
         TrafficKind::Short(tcp, short) => {
             (full * part).max(seconds / short.interarrival.mean().max(1e-9)) * acks(tcp)

@@ -42,14 +42,23 @@ pub struct Traffic {
 pub enum TrafficKind {
     /// TCP that always has data to send.
     Ftp(Tcp),
-    /// TCP with this payload to send.
-    Transfer(Tcp, Distribution<Bytes>),
+    /// TCP that sends a fixed amount.
+    Transfer(Tcp, Transfer),
     /// TCP flows that come and go.
     Short(Tcp, Short),
     /// Users who read pages, or play videos.
     Web(Tcp, Web),
     /// Datagrams, all with this codepoint.
     Udp(Udp, Ecn),
+}
+
+/// The amount that a flow sends, at once or when it is asked to.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Transfer {
+    /// Its payload.
+    pub size: Distribution<Bytes>,
+    /// If the receiver opens the connection and asks for it, the size of the request on the wire, headers included.
+    pub request: Option<Bytes>,
 }
 
 /// TCP flows that arrive one after the other while the entry is active.
@@ -285,6 +294,18 @@ impl Traffic {
             | TrafficKind::Short(tcp, _)
             | TrafficKind::Web(tcp, _) => tcp.header.0,
             TrafficKind::Udp(..) => UDP_HEADER as u64,
+        }
+    }
+}
+
+impl TrafficKind {
+    /// The size on the wire of the requests that its receivers send, if they do: they then open the connections.
+    #[must_use]
+    pub const fn request(&self) -> Option<Bytes> {
+        match self {
+            Self::Transfer(_, transfer) => transfer.request,
+            Self::Web(_, web) => Some(web.request),
+            Self::Ftp(_) | Self::Short(..) | Self::Udp(..) => None,
         }
     }
 }

@@ -4,7 +4,8 @@ use super::link::DELAYS;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, Tfrc, TrafficKind, Udp, Video, Web,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, Tfrc, TrafficKind, Transfer, Udp,
+    Video, Web,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -39,7 +40,7 @@ kinds! {
     /// TCP that always has data to send.
     Ftp = "ftp" has [tcp, packet_size];
     /// TCP that sends a fixed amount.
-    Transfer = "transfer" has [tcp, size, packet_size];
+    Transfer = "transfer" has [tcp, size, request, packet_size];
     /// TCP flows that arrive one after the other, each with a random duration or a random size.
     Short = "short" has [tcp, size, lifetime, arrival_rate, interarrival, packet_size];
     /// Clients that fetch objects over TCP connections, read, and fetch the next.
@@ -120,8 +121,10 @@ params! {
         connections: u32 = 1, "connections", Range::new(1.0, 1000.0);
         /// Objects that a `web` client fetches in a session.
         objects: u32 = 1, "objects", Range::new(1.0, 1e6);
-        /// Size of a request of `web` and `dash` on the wire, including headers.
-        request: Bytes = Bytes(300), "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
+        /// Size of a request on the wire, including headers: one packet of the receiver, on the connection that it opens, for
+        /// each object of `web` and chunk of `dash`, or for a `transfer`, which begins when the request has arrived. Auto is
+        /// 300 B for `web` and `dash`; a transfer without it is opened by its sender.
+        request: Option<Bytes> = None, "bytes", Range::new(HEADER as f64 + 1.0, 65535.0);
         /// How long a `web` client thinks between sessions.
         think: Distribution<Span> = Distribution::Exponential(Span::s(50)), "s", Range::new(0.0, 1e7);
         /// Bitrates of the versions of a `dash` video, from which its client chooses for each chunk.
@@ -182,6 +185,8 @@ params! {
 
 /// The default size of a packet.
 pub(crate) const DEFAULT_PACKET: Bytes = Bytes(1500);
+/// The default size of a request.
+const REQUEST: Bytes = Bytes(300);
 /// RTP, UDP and IP.
 const VOICE_HEADERS: u64 = 40;
 /// 56 bytes of data and the headers of IP and ICMP, as ping sends them.
@@ -258,7 +263,11 @@ impl TrafficEntry {
             KindName::Ftp => TrafficKind::Ftp(tcp()),
             // Without a size, it ends at its stop, as a greedy flow does.
             KindName::Transfer => {
-                table.size.map_or_else(|| TrafficKind::Ftp(tcp()), |size| TrafficKind::Transfer(tcp(), size))
+                let transfer = |size| Transfer { size, request: table.request };
+                table.size.map_or_else(
+                    || TrafficKind::Ftp(tcp()),
+                    |size| TrafficKind::Transfer(tcp(), transfer(size)),
+                )
             }
             KindName::Short => {
                 let poisson = Distribution::Exponential(period(table.arrival_rate.unwrap_or(Frequency(1.0))));
@@ -276,7 +285,7 @@ impl TrafficEntry {
                     connections: table.connections,
                     objects: table.objects,
                     size,
-                    request: table.request,
+                    request: table.request.unwrap_or(REQUEST),
                     think: table.think,
                     video: None,
                 },
@@ -327,7 +336,7 @@ impl TrafficEntry {
             connections: 1,
             objects: u32::MAX,
             size: Distribution::Fixed(Bytes(video.size(video.bitrates.len() - 1))),
-            request: self.table.request,
+            request: self.table.request.unwrap_or(REQUEST),
             think: Distribution::Fixed(Span::ZERO),
             video: Some(Arc::new(video)),
         }
@@ -422,6 +431,9 @@ fn fill(table: &mut TrafficTable) {
         KindName::Game => Some(GAME_PACKET),
         _ => None,
     };
+    if matches!(table.kind, KindName::Web | KindName::Dash) {
+        table.request = table.request.or(Some(REQUEST));
+    }
     table.packet_size = table.packet_size.or(packet);
     table.size = table.size.or(size);
 }
@@ -459,8 +471,17 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     let (stop, active) = (("stop", given(&table.stop)), ("active", given(&table.active)));
     either([&active, &stop], None, Some("it sets the start and the stop, so remove this key"));
     match table.kind {
-        KindName::Transfer if active.1.is_some() => {}
-        KindName::Transfer => either([&size, &stop], Some("a transfer needs a size or a stop"), None),
+        KindName::Transfer => {
+            if active.1.is_none() {
+                either([&size, &stop], Some("a transfer needs a size or a stop"), None);
+            }
+            let at = ["size", "request"].map(|key| below(path, key));
+            if let (None, Some(found), true) =
+                (&table.size, given(&table.request), reader.fine(&[&at[0], &at[1]]))
+            {
+                reader.refuse(&at[1], Some(found), "only for a transfer with a size");
+            }
+        }
         KindName::Short => {
             let neither = "a short needs a size or a lifetime";
             either([&size, &lifetime], Some(neither), Some("a flow ends by one of the two"));
@@ -486,8 +507,8 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
 /// Records a problem if TCP's header leaves no room for data in a segment.
 fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     let sizes = match table.kind {
-        KindName::Ftp | KindName::Transfer | KindName::Short => [table.packet_size, None],
-        KindName::Web | KindName::Dash => [table.packet_size, Some(table.request)],
+        KindName::Ftp | KindName::Short => [table.packet_size, None],
+        KindName::Transfer | KindName::Web | KindName::Dash => [table.packet_size, table.request],
         _ => [None, None],
     };
     for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {

@@ -110,7 +110,9 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
 /// Whether an arrival affects only its own flow's counters and acknowledgements, and waits for no timer.
 fn is_answered_at_once(kind: &TrafficKind) -> bool {
     match kind {
-        TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => !tcp.delayed_ack,
+        TrafficKind::Ftp(tcp) => !tcp.delayed_ack,
+        // A request sets out where acknowledgements do.
+        TrafficKind::Transfer(tcp, transfer) => !tcp.delayed_ack && transfer.request.is_none(),
         TrafficKind::Udp(Udp::Tfrc(_), _) | TrafficKind::Short(..) | TrafficKind::Web(..) => false,
         TrafficKind::Udp(..) => true,
     }

@@ -82,9 +82,11 @@ fn fixed_key(a: &Traffic, b: &Traffic) -> Option<&'static str> {
 fn fixed_key_of_kind(a: &TrafficKind, b: &TrafficKind) -> Option<&'static str> {
     match (a, b) {
         (TrafficKind::Ftp(a), TrafficKind::Ftp(b)) => first(&[("tcp", a != b)]),
-        (TrafficKind::Transfer(a, size), TrafficKind::Transfer(b, other)) => {
-            first(&[("tcp", a != b), ("size", size != other)])
-        }
+        (TrafficKind::Transfer(a, of_a), TrafficKind::Transfer(b, of_b)) => first(&[
+            ("tcp", a != b),
+            ("size", of_a.size != of_b.size),
+            ("request", of_a.request != of_b.request),
+        ]),
         (TrafficKind::Short(a, of_a), TrafficKind::Short(b, of_b)) => {
             let extent = match of_a.extent {
                 Extent::Lifetime(_) => "lifetime",

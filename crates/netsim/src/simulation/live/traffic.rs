@@ -165,7 +165,9 @@ impl<P: Probe> Simulation<P> {
         let from = self.now().max(Time::ZERO + entry.begin);
         match &entry.kind {
             TrafficKind::Ftp(_) => self.add_flows(class, &entry, None, numbers, from, rng),
-            TrafficKind::Transfer(_, sizes) => self.add_flows(class, &entry, Some(sizes), numbers, from, rng),
+            TrafficKind::Transfer(_, transfer) => {
+                self.add_flows(class, &entry, Some(&transfer.size), numbers, from, rng);
+            }
             TrafficKind::Udp(udp, ecn) => self.add_sources(class, &entry, (udp, *ecn), numbers, from, rng),
             TrafficKind::Web(_, web) => self.add_clients(class, &entry, web, numbers, from, rng),
             TrafficKind::Short(..) => {

@@ -429,3 +429,20 @@ fn what_needs_a_new_run_names_its_key_and_changes_nothing() {
     );
     assert_eq!(finish(run).0, finish(live(ALL)).0);
 }
+
+#[test]
+fn a_transfer_that_is_taken_away_on_its_request_is_sent_once_if_it_comes_back() {
+    let text = "[[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"30 kB\"\nrequest = \"400 B\"\n";
+    for back in [None, Some(20), Some(200)] {
+        let mut run = live(text);
+        run.advance(at(10));
+        follow(&mut run, text, &[("traffic.x.count", "0")]).unwrap();
+        if let Some(ms) = back {
+            run.advance(at(ms));
+            assert_eq!(delivered(&run, "x"), [0]);
+            follow(&mut run, text, &[]).unwrap();
+        }
+        run.advance(at(5000));
+        assert_eq!(delivered(&run, "x"), [if back.is_some() { 30_000 } else { 0 }], "{back:?}");
+    }
+}
