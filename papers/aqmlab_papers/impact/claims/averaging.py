@@ -292,10 +292,13 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
     each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
+    least, most = m.CLOSE.around(1)
     return Judgement(
         [
             Effect(effect).better(bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance),
-            Effect("loss of bursty over smooth UDP, RED with w = 0.002, none left").near(bias[m.RED], 1, m.CLOSE),
+            Effect("loss of bursty over smooth UDP, RED with w = 0.002: none left").of(
+                bias[m.RED], least=least, most=most
+            ),
         ],
         "A burst hardly moves the average, so that its packets are dropped no more often than others. Loss of bursty "
         f"over that of smooth UDP: {each}. Without an average a slope, as GRED-I has, avoids most of the bias too.",
