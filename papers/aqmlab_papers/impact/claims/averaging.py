@@ -296,9 +296,7 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         [
             Effect(effect).better(bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance),
-            Effect("loss of bursty over smooth UDP, RED with w = 0.002: none left").of(
-                bias[m.RED], least=least, most=most
-            ),
+            Effect("loss of bursty over smooth UDP, RED: none left").of(bias[m.RED], least=least, most=most),
         ],
         "A burst hardly moves the average, so that its packets are dropped no more often than others. Loss of bursty "
         f"over that of smooth UDP: {each}. Without an average a slope, as GRED-I has, avoids most of the bias too.",

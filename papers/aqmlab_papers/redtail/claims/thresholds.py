@@ -203,7 +203,7 @@ def trade_off(bands: Runs) -> Judgement:
     "Sections V and VII",
     "mixed",
 )
-@tolerance(DELAY.value, DELAY.unit, f"of the ratio of two rates: {DELAY.reason}", negligible=True)
+@tolerance(replace(DELAY, reason=f"of the ratio of two rates: {DELAY.reason}"))
 def fairer(mixed: Runs, *, tolerance: Tolerance) -> Judgement:
     """Raised thresholds hold back flows of short round trips, so that throughputs are fairer."""
     ratio = [

@@ -241,7 +241,7 @@ def red_maxp(configuration: Runs) -> Judgement:
         _delay_and_loss(configuration, others, "not higher"),
         "A steeper slope keeps a shorter queue, and spares TCP most of the losses by overflow that it has with a max_p "
         "of 0.1; with 0.5 they are fewest. But RED drops UDP wherever it would mark TCP, and the more the steeper it "
-        "is, so that more of all packets are lost.",
+        "is, so that more of all packets and of bytes are lost.",
     )
 
 
@@ -302,5 +302,6 @@ def red_range(load: Runs, conditions: Runs) -> Judgement:
         checks,
         "The thresholds are the paper's own throughout, and in bytes they suit one product of rate and round trip. "
         "With fewer flows or longer round trips windows are larger, and marks from 20 kB on come too early to keep the "
-        "link busy. RED drops UDP where it marks TCP, so that more of all packets are lost than with drop tail.",
+        "link busy. RED drops UDP where it marks TCP, so that more of all packets are lost than with drop tail, and "
+        "with many flows or much UDP more bytes too.",
     )

@@ -3,6 +3,7 @@
 import polars
 
 from aqmlab_papers import At, Check, Effect, Evidence, Judgement, Runs, Tolerance, claim, tolerance
+from aqmlab_papers.describe.thresholds import LOSS
 from aqmlab_papers.run.complexity import complexity
 from aqmlab_papers.survey.claims.rem import FORMS
 from aqmlab_papers.survey.experiments import CONFIGURATIONS, GUARANTEES
@@ -70,13 +71,13 @@ def fairness(settled: Runs, evidence: Evidence, *, tolerance: Tolerance) -> Judg
 
     others = suiting(evidence)
     ratios = [settled.per_seed(ratio, "DropTail"), *(load.per_seed(ratio, "DropTail", at) for load, at in others)]
-    nodes = ", ".join(f"{count} nodes" for count in (NODES, *(at[HOSTS] for _, at in others)))
+    nodes = ", ".join(str(count) for count in (NODES, *(at[HOSTS] for _, at in others)))
     return Judgement(
         nearer(settled),
         "RED, BLUE and PI drop UDP as often as they mark TCP, so that TCP gains; REM and JoBS only mark, and leave UDP "
         "what it has. Who is fairer so hangs on how far a TCP flow is behind a UDP source with drop tail, and thus on "
         f"the number of nodes, which is our choice: it has {', '.join(f'{one:.2f}' for one in ratios)} of its rate "
-        f"with {nodes}. Where it is ahead (beside), those gain that only mark.",
+        f"with {nodes} nodes. Where it is ahead (beside), those gain that only mark.",
         [check for load, at in others for check in nearer(load, at, f", {at[HOSTS]} nodes, from the start,")],
     )
 
@@ -86,7 +87,11 @@ def fairness(settled: Runs, evidence: Evidence, *, tolerance: Tolerance) -> Judg
     "Section 2.6; issue 5 of Section 3; abstract",
     "classes",
 )
-@tolerance(20, "% of it", "a ratio that is kept to a fifth; absolute bounds are exact")
+@tolerance(
+    20,
+    "% of it",
+    f"a ratio that is kept to a fifth; a wait is exact, a loss to {LOSS.value:g} %: the start does not count",
+)
 def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """JoBS guarantees delay and loss to classes, absolute and relative, in a wide range, without admission control or
     policing.
@@ -99,7 +104,7 @@ def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
             for metric in ("queue_delay_max", "queue_delay_mean", "loss_ratio")
             for name in ("first", "second", "third", "fourth")
         }
-        bounds = {"queue_delay_max": float(delay.removesuffix(" ms")), "loss_ratio": 100 * loss}
+        bounds = {"queue_delay_max": float(delay.removesuffix(" ms")), "loss_ratio": LOSS.around(100 * loss)[1]}
         least, most = tolerance.around(factor)
         return [
             *(
