@@ -26,10 +26,10 @@ LATER = {"PIE": "pie:target=12.4 ms,ecn=true", "CoDel": "codel:ecn=true", "DualP
 
 def guaranteed(delay: str, loss: float, factor: float) -> Settings:
     """Return JoBS's guarantees: bounds for class 1, and the factor by which each class from 3 on is worse."""
-    relative = ["auto", *[factor] * 3]
+    relative: list[str | float] = ["auto", factor, factor, factor]
     return {
-        "aqm.delay": [delay, *["auto"] * 3],
-        "aqm.loss": [loss, *["auto"] * 3],
+        "aqm.delay": [delay, "auto", "auto", "auto"],
+        "aqm.loss": [loss, "auto", "auto", "auto"],
         "aqm.relative_delay": relative,
         "aqm.relative_loss": relative,
     }

@@ -8,7 +8,7 @@ from itertools import pairwise
 from aqmlab_papers import At, Check, Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.describe.thresholds import DELAY
 from aqmlab_papers.impact import measures as m
-from aqmlab_papers.impact.claims.loss_runs import BURSTY
+from aqmlab_papers.impact.claims.loss_runs import BIAS, BURSTY
 
 NOT_ONE = Tolerance(1, "packets", "not any packet")
 BIN = Tolerance(0.05, "s", "a bin of the series")
@@ -283,7 +283,7 @@ def best_without_average(averaging: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("Averaging helps to avoid the bias against bursty flows", "Section V", "bursts")
-@tolerance(m.SIGNIFICANT)
+@tolerance(BIAS)
 def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     """Averaging helps to avoid a bias against bursts: with it there is less, and none is left."""
     bias = {
@@ -292,7 +292,7 @@ def averaging_spares_bursts(bursts: Runs, *, tolerance: Tolerance) -> Judgement:
     }
     effect = "loss of bursty over smooth UDP, RED with w = 0.002 over w = 1"
     each = ", ".join(f"{ratio:.2g} ({label})" for label, ratio in bias.items())
-    least, most = m.CLOSE.around(1)
+    least, most = tolerance.around(1)
     return Judgement(
         [
             Effect(effect).better(bias[m.RED], bias[m.AVERAGE_GONE], "lower", tolerance),

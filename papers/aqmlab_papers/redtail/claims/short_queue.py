@@ -161,7 +161,8 @@ def long_varies_more(maxth1: Runs, equation_1: Runs, *, tolerance: Tolerance) ->
     return Judgement(
         checks,
         f"{m.NO_C1_MAX} It decides how much the variance grows: the standard deviation is {found[0]} with the first, "
-        f"and with the second {found[1]}, which is no slight increase. The smaller max_th1, the more of the rate the short queue takes at once, but "
+        f"and with the second {found[1]}, which is no slight increase. The "
+        "smaller max_th1, the more of the rate the short queue takes at once, but "
         "no more than C1max.",
     )
 

@@ -90,7 +90,7 @@ def fairness(settled: Runs, evidence: Evidence, *, tolerance: Tolerance) -> Judg
 @tolerance(
     20,
     "% of it",
-    f"a ratio that is kept to a fifth; a wait is exact, a loss to {LOSS.value:g} %: the start does not count",
+    f"a ratio kept to a fifth; a wait is exact, a loss to {LOSS.value:g} %, as the start does not count",
 )
 def guarantees(classes: Runs, *, tolerance: Tolerance) -> Judgement:
     """JoBS guarantees delay and loss to classes, absolute and relative, in a wide range, without admission control or
