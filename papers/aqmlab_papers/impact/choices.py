@@ -194,6 +194,11 @@ CHOICES = [
         "the share of active flows that lose packets within 0.3 s; synchronised is a half and more",
     ).because("0.3 s is a round trip with its queue; of flows in step most lose in the same one"),
     Choice(
+        "which losses the TCP-friendly sources are said to suffer more of",
+        "more losses compared to TCP sources, in a paragraph on the change from tail drop to RED",
+        "the growth of their loss by that change, compared with that of TCP's",
+    ).because("with RED itself both lose the same, as beside the claim friendly-loses-more"),
+    Choice(
         "length of runs",
         "10 minutes, 10 times or more; more than 200 s in simulation",
         "10 minutes and 200 s; the first 60 and 20 s do not count; 5 runs, 10 or 20 where 5 do not decide",

@@ -58,7 +58,6 @@ EXPERIMENTS = [
         },
         PURE,
         scenario="impact/tcp",
-        settings={"duration": "200 s"},
         varied=False,
     ),
     Moving(
@@ -74,7 +73,6 @@ EXPERIMENTS = [
         SHARP,
         scenario="impact/mixed",
         settings={"traffic.voice.count": 5, "traffic.adaptive.count": 20, "traffic.friendly.count": 20},
-        varied=False,
     ),
     Greedy(
         "simulation",
@@ -194,7 +192,6 @@ EXPERIMENTS = [
         SHARP,
         split(m.SPLITS),
         scenario="impact/mixed",
-        settings={"duration": "300 s"},
         quick=split((1, 10)),
     ),
 ]

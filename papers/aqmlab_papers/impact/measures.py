@@ -208,8 +208,15 @@ def crossings(frame: polars.DataFrame, threshold: float) -> float:
 
 def likeness(frame: polars.DataFrame) -> float:
     """Return the correlation of RED's average with the queue at the same time."""
+    return likenesses(frame)[0]
+
+
+def likenesses(frame: polars.DataFrame) -> list[float]:
+    """Return the correlation of RED's average with the queue earlier by each lag up to 2 s, in steps of the series."""
     settled = frame.filter(frame["t"] >= 20)
-    return float(np.corrcoef(settled["queue.mean"].to_numpy(), settled["avg.mean"].to_numpy())[0, 1])
+    queue, average = (settled[name].to_numpy() for name in ("queue.mean", "avg.mean"))
+    steps = range(round(2 / float(frame["t"][1] - frame["t"][0])))
+    return [float(np.corrcoef(queue[: len(queue) - k], average[k:])[0, 1]) for k in steps]
 
 
 def lateness(frame: polars.DataFrame, threshold: float) -> float:
@@ -224,13 +231,16 @@ def lateness(frame: polars.DataFrame, threshold: float) -> float:
     return (RETURNS if average.is_empty() else float(average[0])) - float(queue[0])
 
 
+def misses(frame: polars.DataFrame, threshold: float) -> float:
+    """Return 1 if RED's average does not reach a threshold in a link failure, though the queue does; otherwise 0."""
+    failed = frame.filter((frame["t"] >= FAILS) & (frame["t"] < RETURNS))
+    queue, average = (bool((failed[name] >= threshold).any()) for name in ("queue.mean", "avg.mean"))
+    return float(queue and not average)
+
+
 def lag(frame: polars.DataFrame) -> float:
     """Return the lag (s) at which RED's average correlates most with the queue."""
-    settled = frame.filter(frame["t"] >= 20)
-    queue, average = (settled[name].to_numpy() - settled[name].to_numpy().mean() for name in ("queue.mean", "avg.mean"))
-    step = float(frame["t"][1] - frame["t"][0])
-    steps = range(round(2 / step))
-    return step * max(steps, key=lambda k: float(queue[: len(queue) - k] @ average[k:]))
+    return float(frame["t"][1] - frame["t"][0]) * int(np.argmax(likenesses(frame)))
 
 
 def answer(frame: polars.DataFrame) -> float:

@@ -113,6 +113,12 @@ BOTH = Tolerance(
     thresholds.LOSS.value, RELATIVE, f"of a loss; {thresholds.DELAY.value:g} % of a delay", negligible=True
 )
 """Of claims on loss and on delay."""
+SLIGHTLY = Tolerance(
+    35,
+    RELATIVE,
+    "'slightly': at most twice what is in print, where delays are slightly shorter by 17 and 18 %",
+)
+DRAMATIC = Tolerance(1.5, "", "'dramatic': half as much again")
 COUNTS: Mapping[str, Tolerance] = {LOSS: thresholds.LOSS, DELAY: thresholds.DELAY}
 """The difference that counts in a metric."""
 

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from aqmlab.scenario import Settings
 from aqmlab_papers import Experiment
 from aqmlab_papers.survey import theory
 from aqmlab_papers.survey.measures import HOSTS, NODES
@@ -21,6 +22,21 @@ READINGS = {EVERY: f"{SIX['JoBS']},k=1", TURNED: f"{SIX['JoBS']},alpha=0.1", BOT
 
 LATER = {"PIE": "pie:target=12.4 ms,ecn=true", "CoDel": "codel:ecn=true", "DualPI2": "dualpi2"}
 """PIE's target equals PI's: 70 000 bytes at 45 Mbit/s."""
+
+
+def guaranteed(delay: str, loss: float, factor: float) -> Settings:
+    """Return JoBS's guarantees: bounds for class 1, and the factor by which each class from 3 on is worse."""
+    relative: list[str | float] = ["auto", factor, factor, factor]
+    return {
+        "aqm.delay": [delay, "auto", "auto", "auto"],
+        "aqm.loss": [loss, "auto", "auto", "auto"],
+        "aqm.relative_delay": relative,
+        "aqm.relative_loss": relative,
+    }
+
+
+GUARANTEES = {"JoBS": ("5 ms", 0.005, 2), "JoBS, stricter": ("2 ms", 0.004, 1.5), "JoBS, wider": ("2 ms", 0.004, 3)}
+"""Bounds of the wait and of the loss of class 1, and factors; the first is the scenario's."""
 
 
 def _others(label: str, settings: dict[str, str]) -> dict[str, str]:
@@ -245,7 +261,10 @@ EXPERIMENTS = [
     Core(
         "classes",
         "Four classes of service",
-        {"JoBS": {}, **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")}},
+        {
+            **{label: guaranteed(*given) for label, given in GUARANTEES.items()},
+            **{label: SIX[label] for label in ("DropTail", "RED", "REM", "BLUE", "PI")},
+        },
         scenario="survey/classes",
     ),
 ]

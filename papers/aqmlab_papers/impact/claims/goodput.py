@@ -303,9 +303,9 @@ def friendly_loses_more(voice: Runs, *, tolerance: Tolerance) -> Judgement:
     grows = Effect("Exp6: how much more TCP-friendly sources lose with RED than with tail drop, above TCP's")
     return Judgement(
         [grows.better(friendly[m.RED] / friendly[m.TD], tcp[m.RED] / tcp[m.TD], "higher", tolerance)],
-        "The sentence ends a paragraph on what the change from tail drop to RED does to each kind of traffic, and is "
-        f"read so. Tail drop spares packets that come singly: with it TFRC loses {friendly[m.TD]} and TCP "
-        f"{tcp[m.TD]}. RED drops both with the same probability, so that with RED, beside, both lose the same.",
+        "The sentence ends a paragraph on the change from tail drop to RED, and is read of that change, our choice; "
+        f"Section III-B agrees. Tail drop spares packets that come singly: with it TFRC loses {friendly[m.TD]} and TCP "
+        f"{tcp[m.TD]}. RED drops both alike, and with it (beside) they lose {friendly[m.RED]} and {tcp[m.RED]}.",
         [level.better(friendly[m.RED], tcp[m.RED], "higher", tolerance)],
     )
 

@@ -81,11 +81,18 @@ def flows(flows: Runs) -> Iterator[Curve]:
             yield flows.curve(panel, metric, label, "traffic.tcp.count", scale=scale)
 
 
+ALONE = listed(
+    "alone",
+    "tcp",
+    "Experiments 1 to 5: TCP alone",
+    lambda runs: [m.tcp_goodput(runs), m.LOSS, m.DELAY, m.BUSY, m.in_vain()],
+    points=m.TCP_ONLY,
+)
 LEVELS = listed(
     "levels",
     "mixed",
     "Experiments 6 to 8 on the testbed's copy",
-    lambda runs: [m.tcp_goodput(runs), m.UDP_LOSS, m.tcp_loss(runs), m.LOSS, m.DELAY, m.load(runs)],
+    lambda runs: [m.tcp_goodput(runs), m.UDP_LOSS, m.tcp_loss(runs), m.LOSS, m.DELAY, m.load(runs), m.in_vain()],
     points=m.MIXED,
     caption="Printed are 7 to 8.4 Mbit/s of TCP and 29 to 38 % of UDP's loss.",
 )
@@ -101,6 +108,7 @@ METRICS = listed(
     "All metrics in simulation",
     lambda runs: [
         *_simulated(runs),
+        m.in_vain(),
         of_class("classes.udp.delay_mean", "ms", "delay of UDP, end to end"),
         of_class("classes.udp.jitter", "ms", "jitter of UDP"),
         JAIN,

@@ -7,7 +7,7 @@ import numpy as np
 
 from aqmlab_papers import Effect, Judgement, PerSeed, Runs, Tolerance, claim, tolerance
 from aqmlab_papers.redtail import theory
-from aqmlab_papers.redtail.measures import PAYLOAD
+from aqmlab_papers.redtail.measures import DRAMATIC, PAYLOAD
 from aqmlab_papers.theory import redtail, transfers
 
 SIZES = (30, 90, 150)
@@ -227,7 +227,7 @@ def two_losses_time_out(_: object, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("the delivery delay could be increased dramatically by timeout events", "Section II", "table1")
-@tolerance(2, "", "dramatic: twice as long")
+@tolerance(DRAMATIC)
 def timeouts_are_long(_: object, *, tolerance: Tolerance) -> Judgement:
     """Time-outs raise the delivery delay dramatically, as the timer is long."""
     times, timeouts = theory.tried(90, 0.04, 60)

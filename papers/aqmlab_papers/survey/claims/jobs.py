@@ -146,9 +146,13 @@ def jobs_averts(schemes: Runs, fine: Runs, readings: Runs | None = None, *, tole
     return Judgement(
         checks,
         "Without its marks JoBS would be drop tail: they make TCP send less, and less of it is lost. The projection is "
-        f"a poor alarm, though. It is above the buffer in {' and '.join(f'{one:.0f} %' for one in above)} of the steps "
-        f"of 2 ms ({' and '.join(labels)}), as the rate of UDP between two arrivals is nearly all noise.",
+        "a poor alarm, though. It is above the buffer nearly all the time (beside), as the rate of UDP between two "
+        "arrivals is nearly all noise.",
         beside=[
+            *(
+                Effect(f"steps of 2 ms with a projection above the buffer, {label}").of(one, unit="%", most=5)
+                for label, one in zip(labels, above, strict=True)
+            ),
             *parts("projections above the buffer without a loss in 0.1 s", averted),
             *parts("losses that a projection foresaw", foreseen),
         ],
