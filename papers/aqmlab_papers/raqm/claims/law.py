@@ -101,13 +101,13 @@ def static_is_slow(static: Runs, *, tolerance: Tolerance) -> Judgement:
         effect = f"periods from r0 / 2 to 1 % of r0{words}, static alpha r0 = {m:g} minus adaptive"
         return Effect(effect).exact(longer, unit="periods", least=1)
 
-    counts = ", ".join(f"{periods_to_settle(m=m):.0f} with {m:g} / r0" for m in small)
+    counts = ", ".join(f"{periods_to_settle(m=m):.0f} periods with {m:g} / r0" for m in small)
     return Judgement(
         [*map(responds, small), *map(converges, small)],
         "In the packet model (40 flows of case 1, by the rate alone) p_k, which starts far too low, is half way to "
         "its rest later with at most half of the bound, 4 / r0, than with the adaptive alpha, .9 of it. But from half "
-        f"of r0 the paper's analysis converges no later: in {counts}, and in {adaptive:.0f} periods with the adaptive "
-        "alpha, since near r0 it corrects too much. Larger static ones, and the analysis with the rate smoothed, are "
+        f"of r0 the paper's analysis converges no later: it takes {counts}, and {adaptive:.0f} with the adaptive "
+        "alpha, which corrects too much near r0. Larger static ones, and the analysis with the rate smoothed, are "
         "beside.",
         [*map(responds, large), *(converges(m, ", rate smoothed", SMOOTHED) for m in small)],
     )
