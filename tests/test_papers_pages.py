@@ -47,6 +47,7 @@ TEXT = """\
 
 {{ parts("short") }} hold, {{ part("short", "of AB") }}, {{ part("short", "queue of A") }}.
 {{ times("short", "runs", beside=True) }} times as often, {{ cell("table1", "A", "loss (%)") }} %.
+{{ drawn("fig2", "A", -1, "b") }} is drawn.
 
 {{ figure("fig1", "The queue") }}
 """
@@ -56,12 +57,14 @@ def test_gaps_are_filled_from_the_findings(tmp_path: Path) -> None:
     page = tmp_path / PAGE
     page.write_text(TEXT, encoding="utf-8")
     (tmp_path / "table1.csv").write_text('aqm,loss (%)\n"A",12.366\nB,7\n', encoding="utf-8")
+    drawn = "panel,curve,x,y\na,A,1,2\nb,A,1,3\nb,A,2,4.5678\n"
+    (tmp_path / "fig2.csv").write_text(drawn, encoding="utf-8")
     assert pages.filled(page, Filling(DOCUMENT, {"short": "contradicted"}, tmp_path)) == (
         "# Tiny\n\nA. Author: 1 claim of the paper: 1 partly "
         "([verdicts, parts, robust, ± explained](claims/README.md)).\n\n"
         "> A's queue is short\\* (Section 2)\n\n"
         "**Partly**: 1 of 3 parts hold; robust 1 of 2; on real hosts contradicted.\n\n"
-        "1 of 3 hold, 4.00 ± 0.50 packets, 3.25 ± 0.50 packets.\n32 times as often, 12.4 %.\n\n"
+        "1 of 3 hold, 4.00 ± 0.50 packets, 3.25 ± 0.50 packets.\n32 times as often, 12.4 %.\n4.57 is drawn.\n\n"
         "![The queue](tiny-fig1.png)\n"
     )
 
@@ -96,6 +99,7 @@ def test_a_verdict_is_robust_where_other_settings_agree_with_the_chosen_one(
         "part('short', 'of C')",
         "part('short', 'of')",
         "cell('table1', 'C', 'loss (%)')",
+        "drawn('table1', 'A', 0)",
         "figure('x', '')",
         "x",
     ],
@@ -103,7 +107,7 @@ def test_a_verdict_is_robust_where_other_settings_agree_with_the_chosen_one(
 def test_a_gap_without_a_number_is_an_error(tmp_path: Path, gap: str) -> None:
     page = tmp_path / PAGE
     page.write_text(f"{{{{ {gap} }}}}", encoding="utf-8")
-    (tmp_path / "table1.csv").write_text("aqm,loss (%)\nA,12.366\n", encoding="utf-8")
+    (tmp_path / "table1.csv").write_text("aqm,loss (%),panel,curve\nA,12.366,a,A\n", encoding="utf-8")
     with pytest.raises((KeyError, pages.jinja2.UndefinedError)):
         pages.filled(page, Filling(DOCUMENT, {}, tmp_path))
 

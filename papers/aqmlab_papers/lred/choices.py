@@ -123,6 +123,25 @@ CHOICES = (
         "Load beside drop-tail's buffers", "often; no load", "100 flows with the five round trips of experiment 1"
     ).because("The lightest load of the paper's first experiment. Other loads may synchronise flows more."),
     Choice(
+        "Loads of what is stated without an experiment",
+        "",
+        "of experiment 1: 400 flows for response times over the buffer; 100 and 800 for the period and the weight; "
+        "100, 400 and 1000 beside RED, BLUE and AVQ, and 200 besides for RED's settings; 100 to 1000 for other laws; "
+        "100, 300 or 700 that join a hundred from 70 s to 140 s",
+    ).because("From the lightest load to the heaviest. AVQ's claims depend on the load, as their parts show."),
+    Choice(
+        "Settings of RED and of Adaptive RED",
+        "",
+        "thresholds of 20 to 100, 50 to 150 and 90 to 110, RED with three max_p and three weights, Adaptive RED with "
+        "two pairs of steps; 100 s",
+    ).because("Below and around the target of 100. No setting fits all loads only among those that are tried."),
+    Choice("Load and steps of figure 17", "", "400 flows; of single arrivals 30 s, in steps of 100 us").because(
+        "The middle of experiment 1's loads. A longer run would not change a p that is 0 or 1."
+    ),
+    Choice(
+        "Overshoot in experiment 6", "noticeable", "above the swings of LRED's queue from 20 s on, by 10 packets"
+    ).because("LRED's queue is at its target then, and its highest second is still far above it."),
+    Choice(
         "Response time in experiment 6", "read off figure 16", "the end of the first time above 120 packets"
     ).because("REM's queue, which rests below the target, may never settle near it; for that, 40 % is beside."),
     Choice(

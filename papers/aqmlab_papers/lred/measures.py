@@ -6,7 +6,7 @@ import numpy as np
 import polars
 
 from aqmlab_papers import At, Check, Effect, PerSeed, Runs, Tolerance
-from aqmlab_papers.describe.check import RELATIVE, Better
+from aqmlab_papers.describe.check import RELATIVE, Better, Outcome
 from aqmlab_papers.describe.thresholds import GOODPUT, LOSS, QUEUE, SHORT_QUEUE, seen
 
 COUNT, JOINS = "traffic.long.count", "traffic.joins.count"
@@ -179,3 +179,9 @@ def best(
     unit = "packets" if measure == "queue" else None
     name = None if where is None else f"{measure} {where}"
     return runs.compare(metric, subject, others, better=better, tolerance=tolerance, at=at, unit=unit, name=name)
+
+
+def counted(checks: Sequence[Check]) -> str:
+    """Return the counts of checks that hold and that fail, in words."""
+    held, failed = (sum(check.outcome == one for check in checks) for one in (Outcome.HOLDS, Outcome.FAILS))
+    return f"holds in {held} of {len(checks)} and fails in {failed}"

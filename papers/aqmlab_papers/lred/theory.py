@@ -8,6 +8,7 @@ from aqmlab_papers.lred.measures import ROUND_TRIPS
 C = 2500.0  # packets/s: 10 Mbit/s of 500 bytes
 BETA = 0.001  # the paper's gain, 1/packet
 FREQUENCY = 170.0  # of PI's updates, Hz
+REM_PERIOD, REM_ALPHA = 0.002, 0.1  # of REM's updates (s), and the weight of its queue
 
 
 class Load(NamedTuple):

@@ -48,6 +48,11 @@ CHOICES = [
         "Those are ns-2's words and values. Its default of 1000-byte packets would leave REM far below "
         "the target; table `rem-forms` has both, and the form of REM's paper."
     ),
+    Choice(
+        "Load of the claims on the gain and the period",
+        "",
+        "40 flows of case 1, for the gain also 400; T: 100 of case 3",
+    ).because("By the rate alone, as sections 2.1 to 2.4 have no queue; the gain with 40 flows by the whole law."),
     Choice("Long flows in case 4", "other parameters the same as in case 3", "40, 100 and 400").because(
         "Case 3 has all three."
     ),

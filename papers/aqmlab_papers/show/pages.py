@@ -144,6 +144,18 @@ class Filling:
         rows = {next(iter(one.values())): one for one in csv.DictReader(text.splitlines())}
         return texts.number(float(rows[row][column]), 3)
 
+    def drawn(self, figure: str, curve: str, number: int, panel: str = "") -> str:
+        """Return the height of a point in a figure of the report, by its place on the curve: 0 the first, -1 the last.
+
+        A curve that has no such point is a `KeyError`.
+        """
+        text = (self._folder / f"{figure}.csv").read_text(encoding="utf-8")
+        rows = csv.DictReader(text.splitlines())
+        found = [row["y"] for row in rows if (row["panel"], row["curve"]) == (panel, curve)]
+        if not -len(found) <= number < len(found):
+            raise KeyError(f"{figure}: {curve} has {len(found)} points in panel {panel!r}, not {number}")
+        return texts.number(float(found[number]), 3)
+
     def figure(self, name: str, words: str) -> str:
         """Return a figure of the report, with words about it."""
         return f"![{words}]({self._document['paper']}-{self._items[name]['name']}.png)"

@@ -117,9 +117,9 @@ def synchronisation(buffers: Runs, *, tolerance: Tolerance) -> Judgement:
         found("drop-tail"),
         f"A full buffer drops bursts, so that losses are more correlated than LRED's ({correlated} against {alone} on "
         "average), but the bursts are short, and half is our bound for strong. In half a second, about the longest "
-        f"round trip, {hit} of the flows lose, and as many with LRED ({drawn}), which draws each drop by itself. The "
-        "paper names no load: ours, a hundred flows of five round trips, is a choice that may keep the flows out of "
-        "step.",
+        f"round trip, {hit} % of the flows lose, and as many with LRED ({drawn} %), which draws each drop by itself. "
+        "The paper names no load: ours, a hundred flows of five round trips, is a choice that may keep the flows out "
+        "of step.",
         found("LRED"),
         need=0.5,
     )
@@ -197,7 +197,7 @@ def red_hard(red_settings: Runs, *, tolerance: Tolerance) -> Judgement:
         f"has {packets(flat, few)} packets with {few:g} flows and {packets(flat, many)} with {many:g}. A steeper "
         f"line, 90 to 110 and 0.1, holds {packets(steep, many)} packets with many flows, but with few the queue "
         f"swings by {packets(steep, few, 'queue_mad')} around {packets(steep, few)}. Adaptive RED moves max_p to what "
-        "the load needs, so that one setting, 50 to 150, is the best of its kind at every load.",
+        "the load needs, so that one of ours, 50 to 150, is the best of its kind at every load.",
         checks("goodput", metric("goodput"), max, GOODPUT) + checks("loss", metric("loss_ratio"), min, LOSS),
     )
 

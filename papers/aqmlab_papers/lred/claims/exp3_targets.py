@@ -60,7 +60,8 @@ def pi_goodput(exp3: Runs, exp3_settled: Runs | None = None, *, tolerance: Toler
         parts,
         "Packets are dropped before the link, so that drops cost no goodput unless the queue runs empty, and from "
         "q0 = 60 on hardly any does: there nothing can differ. PI's and LRED's queues are empty for this part of the "
-        f"time: {empty}. So PI gains with the shortest target, but with 40, as against PI*, it has less goodput.",
+        f"time: {empty}. So with q0 = 20 PI gains on LRED and REM, and is open beside PI*; with 40 it gains on REM, "
+        "and has less than LRED and PI*.",
         beside,
         need=0.8,
     )
@@ -117,9 +118,10 @@ def on_target(exp3: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         parts,
         "All three integrate the queue's error, LRED in its estimate. ns-2's REM counts the packets that it drops as "
-        "arrivals, so that it rests below its target by (c / alpha) l / (1 - l), 6 packets at a loss of 0.11: less "
-        "than a figure of the queue shows. With long targets its start, above the target, makes up for it in the mean "
-        "from 20 s to 200 s; the REM of (36) is beside.",
+        "arrivals, so that it rests below its target by (c / alpha) l / (1 - l), 6 packets at a loss l of 0.11, with "
+        "the c = 5 packets that leave in its period and alpha = 0.1: less than a figure of the queue shows. With long "
+        "targets its start, above the target, makes up for it in the mean from 20 s to 200 s; the REM of (36) is "
+        "beside.",
         beside,
     )
 

@@ -1,6 +1,6 @@
 """Claims of experiment 4 (Figs. 9 and 10): unresponsive UDP flows from 50 s to 150 s."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, pairwise
@@ -20,6 +20,7 @@ from aqmlab_papers.lred.measures import (
     Seconds,
     away,
     best,
+    counted,
     density,
     much_lower,
     rivals,
@@ -33,10 +34,15 @@ _NAMES = {
     "deviation": "queue deviation",
     "loss": "loss ratio",
 }
-_PEAK = (
-    "The density is UDP's share of all traffic, as the text defines it; by the formula for a flow's rate, not "
-    "readable in our copy, UDP may have half of that, which is beside."
-)
+
+
+def _peak(beside: Sequence[Check]) -> str:
+    """Return by which density UDP is judged, and what the other reading of it, beside, comes to, in words."""
+    other = f": so it {counted(beside)}" if beside else ""
+    return (
+        "The density is UDP's share of all traffic, as the text defines it; by the formula for a flow's rate, not "
+        f"readable in our copy, UDP may have half of that, beside{other}."
+    )
 
 
 def _readings(exp4: Runs, exp4_peak: Runs | None) -> list[tuple[Runs, float, str]]:
@@ -74,13 +80,14 @@ def _best(measure: str) -> Claim:
             ]
             for runs, factor, words in _readings(exp4, exp4_peak)
         )
-        return Judgement(parts, f"{CHANGES[measure]}{_BY_DENSITY[measure]}. {_PEAK}", [*chain(*others)], need=0.8)
+        beside = [*chain(*others)]
+        return Judgement(parts, f"{CHANGES[measure]}{_BY_DENSITY[measure]}. {_peak(beside)}", beside, need=0.8)
 
     return judge
 
 
 _BY_DENSITY = {
-    "goodput": ": so with densities of 0.1 and 0.3",
+    "goodput": ": so with densities of 0.1 and 0.3, and with 0.5 REM's difference is open",
     "queue": ". Only at 0.9 do means differ clearly: LRED's is nearer than PI's and PI*'s, and farther than REM's",
     "deviation": "",
     "loss": ". So PI and PI* lose more than LRED from a density of 0.7 on, and hardly at lower ones; REM's loss is too "
@@ -128,7 +135,7 @@ def _densest(measure: str) -> Claim:
         return Judgement(
             parts,
             "UDP changes the load in proportion to its density, and so the time for which a slow integrator has the "
-            f"buffer full or empty. {_GROWS[measure]} {_PEAK}",
+            f"buffer full or empty. {_GROWS[measure]} {_peak([*chain(*others)])}",
             [*chain(*others)],
         )
 
@@ -171,12 +178,13 @@ def _rem(measure: str) -> Claim:
                 ]
             )
         parts, *others = each
+        beside = [*chain(*others)]
         return Judgement(
             parts,
             "As for LRED, eight tenths of the densities are asked for; the average over them is beside. REM's "
             "probability climbs five times as fast as PI's, which matters where UDP changes the load much: "
-            f"{_REM[measure]}. {_PEAK}",
-            [*means, *chain(*others)],
+            f"{_REM[measure]}. {_peak(beside)}",
+            [*means, *beside],
             need=0.8,
         )
 

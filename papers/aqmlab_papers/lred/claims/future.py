@@ -44,7 +44,13 @@ def marks_lossless(marks: Runs, *, tolerance: Tolerance) -> Judgement:
         Effect(f"loss, {count:g} flows").of(marks.per_seed("loss_ratio", _MARKS, {COUNT: count}), most=tolerance.value)
         for count in marks.points(COUNT)
     ]
-    return Judgement(checks, "SYNs and segments that are sent again may not be marked, so that LRED drops them.")
+    many = {COUNT: marks.points(COUNT)[-1]}
+    full, early = (marks.per_seed(metric, _MARKS, many).mean for metric in ("drops_overflow", "drops_early"))
+    return Judgement(
+        checks,
+        f"With {many[COUNT]:g} flows marks cannot hold the queue (claim `marks-target`), and {full:.0f} packets find "
+        f"the buffer full. LRED itself drops {early:.0f}: SYNs and segments that are sent again may not be marked.",
+    )
 
 
 @ours(_MARKS_WHERE, "marks")
@@ -53,7 +59,9 @@ def marks_goodput(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """LRED has more goodput with marks than with drops."""
     parts = marks.compare("goodput", _MARKS, [_DROPS], better="higher", tolerance=tolerance, each=_FLOWS)
     return Judgement(
-        parts, "The link is busy either way: with drops part of it is taken by segments that arrive twice."
+        parts,
+        "The link is busy either way: with drops part of it is taken by segments that arrive twice. With 100 flows "
+        "these are too few to count.",
     )
 
 
@@ -75,9 +83,13 @@ def marks_response(marks: Runs, *, tolerance: Tolerance) -> Judgement:
 def marks_fair(marks: Runs, *, tolerance: Tolerance) -> Judgement:
     """Marks make LRED no less fair to the flows."""
     parts = marks.compare("jain", _MARKS, [_DROPS], better="not lower", tolerance=tolerance, each=_FLOWS)
+    few = {COUNT: marks.points(COUNT)[0]}
+    drops, marked = (marks.per_seed("timeouts", label, few).mean for label in (_DROPS, _MARKS))
     return Judgement(
         parts,
-        "Flows of a short round trip lose most by time-outs, which evens the flows out; with marks there are few.",
+        "A flow's rate is its window over its round trip, so that flows of short round trips get more. With drops they "
+        f"wait for time-outs besides, which may even the flows out: with {few[COUNT]:g} flows there are {drops:.0f} "
+        f"with drops and {marked:.0f} with marks.",
     )
 
 

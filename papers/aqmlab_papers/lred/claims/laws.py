@@ -109,8 +109,21 @@ def two_grains(laws: Runs, *, tolerance: Tolerance) -> Judgement:
     return Judgement(
         against("L alone", counts) + against("queue alone", [count for count in counts if count != _GIVEN]),
         f"L alone has no target: any queue is at rest with it. The queue alone is given the L that {_GIVEN} flows "
-        "need, which LRED has to find, so that this load is beside; at every other load it cannot reach the target.",
-        against("queue alone", [count for count in counts if count == _GIVEN]),
+        "need, which LRED has to find, so that this load is beside; at every other load it cannot reach the target. "
+        "More stable is nearer to the target: by the deviation alone, beside, LRED is mostly the less steady one, as a "
+        "queue that rests at an end of the buffer cannot vary.",
+        [
+            *against("queue alone", [count for count in counts if count == _GIVEN]),
+            *laws.compare(
+                "queue_mad",
+                "LRED",
+                ["L alone", "queue alone"],
+                better="lower",
+                tolerance=tolerance,
+                each=(COUNT, "{:g} flows"),
+                name="deviation alone",
+            ),
+        ],
     )
 
 

@@ -285,8 +285,9 @@ def worse_with_many(case1: Runs, *, tolerance: Tolerance) -> Judgement:
             *grows(OVERSHOOT, partial(read, case1, part="first"), tolerance),
         ],
         "In each period p of PI and REM climbs by a fixed step for each packet above the target, and more flows need "
-        "more p. Until it is there, the queue is above the target. 'Big' is read as long, as the paper goes on with "
-        "'shorter'; the height, which the buffer bounds at 50 packets, stands beside.",
+        "more p. Until it is there, the queue is above the target. 'Slow' has no number, so that the growth is judged; "
+        "'big' is read as long, as the paper goes on with 'shorter', and the height, which the buffer bounds at 50 "
+        "packets, stands beside.",
         grows("height of the overshoot (means of 0.5 s)", partial(height, case1), QUEUE),
     )
 
