@@ -4,6 +4,6 @@ mount -t proc proc /proc
 mount -t sysfs sys /sys
 [ -e "$1/qdisc" ] && qdisc=$(cat "$1/qdisc")
 [ -e "$1/fates.pcapng" ] && fates=$1/fates.pcapng
-"$3/aqmlab-router" ${qdisc:+--qdisc} ${qdisc:+"$qdisc"} ${fates:+--pcapng} ${fates:+"$fates"} --guest --scenario "$1/scenario.toml" --seed "$2" --out "$1" --ip "$4" --traffic "$3/aqmlab-traffic" 2> "$1/errors"
+{ echo "$2" > /sys/module/random/parameters/seed && "$3/aqmlab-router" ${qdisc:+--qdisc} ${qdisc:+"$qdisc"} ${fates:+--pcapng} ${fates:+"$fates"} --guest --scenario "$1/scenario.toml" --seed "$2" --out "$1" --ip "$4" --traffic "$3/aqmlab-traffic"; } 2> "$1/errors"
 echo o > /proc/sysrq-trigger
 sleep 5
