@@ -33,8 +33,7 @@ test: setup ## run every test
 	else echo "JavaScript and the playground are not tested"; fi
 	cargo test --workspace --quiet --tests
 	cargo test --workspace --quiet --doc
-	$(BIN)/pytest -m alone
-	$(BIN)/pytest -n logical --dist worksteal -m 'not alone'
+	$(BIN)/pytest -n logical --dist worksteal
 
 # What differs from a commit, or from the last one: BASE=main
 check: setup ## lint what has changed, and run the tests that import it or are of its crates

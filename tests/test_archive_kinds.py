@@ -174,8 +174,6 @@ def test_a_scenario_that_extends_another_is_whole_in_the_archive(tmp_path: Path)
     refused(resealed(files), tmp_path, "extends = 'quickstart': a scenario in an archive is whole")
 
 
-# Beside other work a run with the kernel's own discipline is at times not repeated: a fault of the virtual clock.
-@pytest.mark.alone
 @pytest.mark.linux
 @pytest.mark.usefixtures("guest")
 @pytest.mark.filterwarnings("ignore::aqmlab.MachineWarning")

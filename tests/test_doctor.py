@@ -32,7 +32,7 @@ KERNEL = "/home/user/.cache/aqmlab/kernel/linux"
 CONFIGURATION = "\n".join(
     f"CONFIG_{option}=y"
     for option in (
-        *("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "TUN", "NET_NS", "HIGH_RES_TIMERS"),
+        *("UML_TIME_TRAVEL_SUPPORT", "UML_TIME_TRAVEL_SEED", "HOSTFS", "TUN", "NET_NS", "HIGH_RES_TIMERS"),
         *("TCP_CONG_CUBIC", "TCP_CONG_BBR", "TCP_CONG_DCTCP"),
         *(f"NET_SCH_{name.upper()}" for name in (LINK, *DISCIPLINES)),
     )
@@ -497,7 +497,7 @@ def test_a_run_may_have_a_kernel_of_its_own(machine: Fake) -> None:
     machine.write("/opt/linux", "").chmod(0o755)
     machine.answers |= {"/opt/linux --showconfig": Done(0, "CONFIG_TUN=y")}
     (poor, *_) = findings("linux", kernel="/opt/linux", machine=machine)
-    assert "without UML_TIME_TRAVEL_SUPPORT, HOSTFS" in poor.found
+    assert "without UML_TIME_TRAVEL_SUPPORT, UML_TIME_TRAVEL_SEED, HOSTFS" in poor.found
     assert "rm" not in poor.fix, "a kernel that the user named stays"
 
 

@@ -1,9 +1,12 @@
 """The file of the fate of every packet, and the same packets in the simulator."""
 
+import hashlib
 import os
 import re
 import shutil
 import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -117,6 +120,26 @@ def test_the_file_has_the_losses_and_marks_that_the_results_count(quick_cli: Cli
         found = re.findall(f"lost at bottleneck: {words}".encode(), written)
         assert len(found) == traffic[counted] > 0, words
     assert len(re.findall(rb"delivered after \d+\.\d{6} ms, waited", written)) > 1000
+
+
+@pytest.mark.linux
+@pytest.mark.usefixtures("guest")
+def test_every_packet_is_the_same_when_a_run_is_repeated_beside_other_work(quick_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(SCENARIO)
+
+    # The kernel draws ports and sequence numbers too, and PIE its drops.
+    def packets() -> str:
+        more = ("--aqm", "kernel:pie limit 50", "--pcapng", "fates.pcapng")
+        done = quick_cli("run", "x.toml", "--engine", "linux", *more)
+        assert done.returncode == 0, done.stderr
+        return hashlib.sha256((tmp_path / "fates.pcapng").read_bytes()).hexdigest()
+
+    first = packets()
+    with ExitStack() as stack:
+        for _ in os.sched_getaffinity(0):
+            busy = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while True: pass"]))
+            stack.callback(busy.kill)
+        assert packets() == first
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,6 @@ mount -t sysfs sys /sys
 echo 262144 524288 1048576 > /proc/sys/net/ipv4/tcp_mem
 [ -e "$1/qdisc" ] && qdisc=$(cat "$1/qdisc")
 [ -e "$1/fates.pcapng" ] && fates=$1/fates.pcapng
-"$3/aqmlab-router" ${qdisc:+--qdisc} ${qdisc:+"$qdisc"} ${fates:+--pcapng} ${fates:+"$fates"} --guest --scenario "$1/scenario.toml" --seed "$2" --out "$1" --ip "$4" --traffic "$3/aqmlab-traffic" 2> "$1/errors"
+{ echo "$2" > /sys/module/random/parameters/seed && "$3/aqmlab-router" ${qdisc:+--qdisc} ${qdisc:+"$qdisc"} ${fates:+--pcapng} ${fates:+"$fates"} --guest --scenario "$1/scenario.toml" --seed "$2" --out "$1" --ip "$4" --traffic "$3/aqmlab-traffic"; } 2> "$1/errors"
 echo o > /proc/sysrq-trigger
 sleep 5

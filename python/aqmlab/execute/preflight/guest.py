@@ -13,8 +13,8 @@ from aqmlab.execute.preflight.machine import Done, Machine
 MEMORY = 512 * 2**20
 """Bytes that the folder of the guest's memory must have free; the guest fills the file as it needs memory."""
 
-_NEEDED = ("UML_TIME_TRAVEL_SUPPORT", "HOSTFS", "TUN", "NET_NS", "HIGH_RES_TIMERS")
-"""The options of the kernel's configuration without which no run is possible."""
+_NEEDED = ("UML_TIME_TRAVEL_SUPPORT", "UML_TIME_TRAVEL_SEED", "HOSTFS", "TUN", "NET_NS", "HIGH_RES_TIMERS")
+"""The options of the kernel's configuration without which no run is possible; without the seed, none is repeated."""
 
 _SYS_PTRACE = 19
 """The capability to trace any process."""
