@@ -38,7 +38,7 @@ _NAMES = {
 
 def _peak(beside: Sequence[Check]) -> str:
     """Return by which density UDP is judged, and what the other reading of it, beside, comes to, in words."""
-    other = f": so it {counted(beside)}" if beside else ""
+    other = f": with that the claim {counted(beside)}" if beside else ""
     return (
         "The density is UDP's share of all traffic, as the text defines it; by the formula for a flow's rate, not "
         f"readable in our copy, UDP may have half of that, beside{other}."
