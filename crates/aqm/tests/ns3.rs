@@ -10,8 +10,8 @@
 //! MS [every MS] offer N FLOW [ect0|ect1]    N packets arrive; with `every`, one at a time, the first at MS
 //! MS [every MS] take N                      the link asks N times for a packet
 //! MS expect LEFT OP RIGHT, …     of NAME or NAME.FLOW: waiting, early, overflow, marks, gone (packets that no longer wait);
-//!                                drops, early or by overflow; unforced, early with p below 1; p; `peak`, the highest p at an arrival; `rise`, the largest growth
-//!                                of p between two arrivals from above 0.1
+//!                                drops, early or by overflow; unforced, early with p below 1; p; `peak`, the highest p
+//!                                at an arrival; `rise`, the largest growth of p between two arrivals from above 0.1
 //! MS order FLOW …                the flows of the packets sent so far
 //! compare LEFT NAME OP RIGHT     of two cases, by the mean over the seeds
 //! absent N WHY                   N cases of ns-3 that have no counterpart here

@@ -32,8 +32,9 @@
 //! class of HTB that never happens, and queues stay on their lists until others are served. Linux uses a different
 //! hash, so different flows share a queue.
 //!
-//! ns-3's queue discs follow the RFC, except that a full buffer drops half of the longest queue's bytes, as in Linux, and not half
-//! of its packets (section 4.1). `MarkEcnThreshold` of its FQ-PIE has no effect there: each PIE keeps its own 0.1.
+//! ns-3's queue discs follow the RFC, except that a full buffer drops half of the longest queue's bytes, as in Linux,
+//! and not half of its packets (section 4.1). `MarkEcnThreshold` of its FQ-PIE has no effect there: each PIE keeps its
+//! own 0.1.
 //!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,

@@ -100,8 +100,8 @@ impl Departures {
 enum Burst {
     /// No burst.
     None,
-    /// A third of the buffer has filled, and nothing has been dropped since (not in ns-3); or the allowance is spent, and calm has
-    /// lasted for this many updates.
+    /// A third of the buffer has filled, and nothing has been dropped since (not in ns-3); or the allowance is spent,
+    /// and calm has lasted for this many updates.
     Under { calm: u64 },
     /// A drop has started the allowance.
     Protected,

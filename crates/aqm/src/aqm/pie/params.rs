@@ -44,7 +44,8 @@ crate::choice! {
         /// RFC 8034: p = 0 during a burst allowance, which begins with the first drop; no drop before a third of the
         /// buffer has filled; p applies to a mean packet, may exceed 1, and has larger steps there.
         Docsis = "docsis",
-        /// ns-3: RFC 8034's states of a burst, but the allowance begins with the first packet; `by_size` scales upwards too.
+        /// ns-3: RFC 8034's states of a burst, but the allowance begins with the first packet; `by_size` scales
+        /// upwards too.
         Ns3 = "ns3",
     }
 }
