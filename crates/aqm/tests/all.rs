@@ -12,6 +12,7 @@ mod equivalence_redtail;
 mod equivalence_several;
 mod extremes;
 mod finality;
+mod ns3;
 mod ported;
 mod raqm_target;
 mod reference;

@@ -30,6 +30,7 @@ const RFC8033: Options = Options {
     decay: 0.98,
     low: 0.0,
     high: f64::INFINITY,
+    ns3: false,
 };
 
 #[test]
@@ -63,8 +64,12 @@ fn pies_presets_are_the_appendices_of_rfc_8033_and_ns3() {
     let b =
         Options { dq_threshold: Some(16_384), derand: true, on_off: true, ecn: true, low: 0.0075, ..RFC8033 };
     assert_lively(&compare("pie", &[], Some("rfc8033-b"), Pie::new(b)), true);
-    let ns3 = Options { max_burst_us: 15_000, mean_pktsize: 1000.0, ..RFC8033 };
+    let ns3 = Options { mean_pktsize: 1000.0, ns3: true, ..RFC8033 };
     assert_lively(&compare("pie", &[], Some("ns3"), Pie::new(ns3)), false);
+    // Bursts that follow each other.
+    let settings = [("t_update", text("1 ms")), ("max_burst", text("30 ms"))];
+    let ns3 = Options { t_update_us: 1000, max_burst_us: 30_000, ..ns3 };
+    assert_lively(&compare("pie", &settings, Some("ns3"), Pie::new(ns3)), false);
 }
 
 #[test]

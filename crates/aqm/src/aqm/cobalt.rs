@@ -27,7 +27,7 @@
 //! sojourn time on slow links (`least`), without which a link of 1 Mbit/s is idle for a third of the time; the preset "ns3"
 //! has none. In Linux the rule for an idle link applies when a queue is found empty while others wait; a queue that is alone
 //! keeps p and count through idle time. Here, as in ns-3, it applies once per idle period; `cake` has Linux's rule.
-//! Linux's ingress mode is that of `cake`.
+//! Linux's ingress mode is that of `cake`. ns-3's `UseL4s` is omitted.
 //!
 //! # Sources
 //! Palmei, Gupta, Imputato, Morton, Tahiliani, Avallone, Taht, "Design and evaluation of COBALT queue discipline",

@@ -20,10 +20,10 @@
 //!
 //! # Departures from the source
 //! Those of `red`. The paper does not define the initial status; here it is "below", since the queue is empty. ns-3
-//! starts with "above", and so divides max_p at the first arrival. The paper, ns-2 and ns-3 do not bound max_p; `top`
-//! and `bottom` are aqmlab's, and keep max_p a probability and above 0, from which it could not return. The gentle
-//! part is newer than the paper (see the presets); it starts at the present max_p, in ns-2 and ns-3 at the initial one
-//! (`frozen_gentle`).
+//! starts with "above", and so divides the max_p that was set before it is ever used (`begin_above`). The paper, ns-2 and
+//! ns-3 do not bound max_p; `top` and `bottom` are aqmlab's, and keep max_p a probability and above 0, from which it could
+//! not return. The gentle part is newer than the paper (see the presets); it starts at the present max_p, in ns-2 and
+//! ns-3 at the initial one (`frozen_gentle`).
 //!
 //! # Sources
 //! Feng, Kandlur, Saha, Shin, "A self-configuring RED gateway", INFOCOM 1999; ns-2.35, red.cc (updateMaxPFeng), against
@@ -47,6 +47,8 @@ crate::params! {
         bottom: f64 = 1e-6, "", Range::above(0.0, 1.0);
         /// Start the gentle part at the initial `max_p` rather than the present one, as ns-2 and ns-3 do.
         frozen_gentle: bool = false, "";
+        /// Begin with the status "above", as ns-3 does: the first arrival divides `max_p`.
+        begin_above: bool = false, "";
     }
 }
 
@@ -114,7 +116,7 @@ impl Aqm for Feng {
             top: params.top,
             bottom: params.bottom,
             frozen_gentle: params.frozen_gentle,
-            status: Status::Below,
+            status: if params.begin_above { Status::Above } else { Status::Below },
         }
     }
 
@@ -122,7 +124,12 @@ impl Aqm for Feng {
         let params = Params::default();
         match name {
             "feng1999" => Some(Params { red: red::Params { gentle: false, ..params.red }, ..params }),
-            "ns2.35" | "ns3" => Red::preset(name).map(|red| Params { red, frozen_gentle: true, ..params }),
+            "ns2.35" | "ns3" => Red::preset(name).map(|red| Params {
+                red,
+                frozen_gentle: true,
+                begin_above: name == "ns3",
+                ..params
+            }),
             _ => None,
         }
     }

@@ -32,6 +32,10 @@
 //! class of HTB that never happens, and queues stay on their lists until others are served. Linux uses a different
 //! hash, so different flows share a queue.
 //!
+//! ns-3's queue discs follow the RFC, except that a full buffer drops half of the longest queue's bytes, as in Linux,
+//! and not half of its packets (section 4.1). `MarkEcnThreshold` of its FQ-PIE has no effect there: each PIE keeps its
+//! own 0.1.
+//!
 //! # Sources
 //! RFC 8290; Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2,
 //! sch_fq_codel.c (`fq_codel_drop`, `fq_codel_dequeue`, `dequeue_func`) and sch_fq_pie.c. Tested packet by packet

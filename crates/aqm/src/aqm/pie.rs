@@ -22,7 +22,7 @@
 //! that sum during a burst allowance too; here, as in RFC 8034 and Linux, the allowance comes first. With `on_off` and
 //! `departures`, appendix B falls asleep while the departure rate is not yet known, since the delay then counts as 0, and
 //! below 16 KiB per `t_update` never drops early; here it stays awake until there is a measurement (section 5.3 speaks
-//! of latency samples). The preset of ns-3 omits ns-3's burst states.
+//! of latency samples). ns-3's `ActiveThreshold`, a delay in place of a third of the buffer, and its `UseL4s` are omitted.
 //!
 //! The form "linux" uses floating-point numbers, not units of 2^-56; p stays at 256 where Linux falls back to 1. Its
 //! first update comes one period after the start, in Linux after 500 ms. Linux's timer rounds the period up to clock ticks
@@ -31,7 +31,7 @@
 //!
 //! # Sources
 //! RFC 8033, as FreeBSD's dn_aqm_pie.c follows its appendices; RFC 8034, as CableLabs' module for ns-3 follows it;
-//! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain re-implementations of the first three.
+//! Linux 7.2, sch_pie.c; ns-3, pie-queue-disc.cc. Tested against plain re-implementations of all four.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::ParamError;
@@ -100,8 +100,8 @@ impl Departures {
 enum Burst {
     /// No burst.
     None,
-    /// A third of the buffer has filled, and nothing has been dropped since; or the allowance is spent, and calm has
-    /// lasted for this many updates.
+    /// A third of the buffer has filled, and nothing has been dropped since (not in ns-3); or the allowance is spent,
+    /// and calm has lasted for this many updates.
     Under { calm: u64 },
     /// A drop has started the allowance.
     Protected,
@@ -158,13 +158,23 @@ impl Pie {
 
     /// Whether a third of the buffer has filled since the last burst was forgotten; false only with RFC 8034.
     fn is_burst(&mut self, queue: &Backlog) -> bool {
-        if self.params.form == Form::Docsis && self.burst == Burst::None {
-            if !self.is_third(queue.packets, queue.bytes) {
-                return false;
+        match self.params.form {
+            Form::Docsis if self.burst == Burst::None => {
+                if !self.is_third(queue.packets, queue.bytes) {
+                    return false;
+                }
+                self.burst = Burst::Under { calm: 0 };
             }
-            self.burst = Burst::Under { calm: 0 };
+            Form::Ns3 if self.burst == Burst::None => self.protect(),
+            _ => {}
         }
         true
+    }
+
+    /// Begins an allowance of RFC 8034.
+    fn protect(&mut self) {
+        self.burst = Burst::Protected;
+        self.allowance = self.params.max_burst;
     }
 
     /// Whether a packet of this size is marked or dropped.
@@ -222,7 +232,7 @@ impl Pie {
 
     /// p after a period that ends with this delay and this many bytes waiting.
     fn next(&self, delay: Span, waiting: u64) -> f64 {
-        if self.params.form == Form::Docsis && self.allowance > Span::ZERO {
+        if matches!(self.params.form, Form::Docsis | Form::Ns3) && self.allowance > Span::ZERO {
             return 0.0;
         }
         self.params.next(self.p, [self.delay, delay], waiting == 0).min(self.max)
@@ -243,7 +253,7 @@ impl Pie {
             Form::Rfc8033 if calm => self.allowance = self.params.max_burst,
             Form::Linux if calm => self.restart_in_linux(),
             Form::Rfc8033 | Form::Linux => {}
-            Form::Docsis => {
+            Form::Docsis | Form::Ns3 => {
                 let over = calm && self.allowance == Span::ZERO;
                 let limit = BURST_RESET.nanos() / period.nanos();
                 self.burst = match self.burst {
@@ -284,7 +294,7 @@ impl Aqm for Pie {
 
     fn new(params: &Params, port: &Port) -> Self {
         let mean = params.mean_packet.unwrap_or(port.packet);
-        let docsis = params.form == Form::Docsis;
+        let later = matches!(params.form, Form::Docsis | Form::Ns3);
         let threshold = params.dq_threshold.0;
         Self {
             params: params.clone(),
@@ -294,8 +304,8 @@ impl Aqm for Pie {
             max: params.max(mean.0 as f64),
             p: 0.0,
             sum: 0.0,
-            // RFC 8034's allowance begins with the first drop.
-            allowance: if docsis { Span::ZERO } else { params.max_burst },
+            // RFC 8034's allowance begins with the first drop, ns-3's with the first packet.
+            allowance: if later { Span::ZERO } else { params.max_burst },
             left: None,
             departures: Departures {
                 threshold,
@@ -342,9 +352,9 @@ impl Aqm for Pie {
                 ..rfc8033
             }),
             "ns3" => Some(Params {
-                max_burst: Span::ms(15),
                 dq_weight: Some(0.5),
                 mean_packet: Some(Bytes(1000)),
+                form: Form::Ns3,
                 ..rfc8033
             }),
             "docsis" => Some(Params {
@@ -403,9 +413,8 @@ impl Aqm for Pie {
             return self.signal_in_linux(packet);
         }
         self.sum = 0.0;
-        if let Burst::Under { .. } = self.burst {
-            self.burst = Burst::Protected;
-            self.allowance = self.params.max_burst;
+        if let (Form::Docsis, Burst::Under { .. }) = (self.params.form, self.burst) {
+            self.protect();
         }
         Verdict::signal(self.params.ecn && packet.ect && self.p < self.params.mark_ecnth)
     }

@@ -25,6 +25,8 @@ pub(crate) struct Options {
     pub(crate) low: f64,
     /// The delay above which another 0.02 is added.
     pub(crate) high: f64,
+    /// Whether an allowance begins with the first arrival of a burst, and a burst ends after a second of calm, as in ns-3.
+    pub(crate) ns3: bool,
 }
 
 /// A third of 200 packets.
@@ -43,6 +45,8 @@ pub(crate) struct Pie {
     qdelay_old: f64,
     last_qdelay: f64,
     burst_allowance_us: i64,
+    /// ns-3's burst: `None`, or the calm updates since its allowance ended, -1 until then.
+    burst: Option<i64>,
     accu_prob: f64,
     in_measurement: bool,
     measurement_start: f64,
@@ -58,7 +62,8 @@ impl Pie {
             drop_prob: 0.0,
             qdelay_old: 0.0,
             last_qdelay: 0.0,
-            burst_allowance_us: o.max_burst_us,
+            burst_allowance_us: if o.ns3 { 0 } else { o.max_burst_us },
+            burst: None,
             accu_prob: 0.0,
             in_measurement: false,
             measurement_start: 0.0,
@@ -96,9 +101,15 @@ impl Reference for Pie {
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let u = u();
         let mut verdict = Verdict::Pass;
+        let begins = self.o.ns3 && self.burst.is_none() && !queue.full;
+        if begins {
+            self.burst = Some(-1);
+            self.burst_allowance_us = self.o.max_burst_us;
+        }
         if queue.full {
             self.accu_prob = 0.0;
-        } else if self.active && self.burst_allowance_us == 0 && self.drop_early(packet, queue, u) {
+        } else if self.active && (self.burst_allowance_us == 0 || begins) && self.drop_early(packet, queue, u)
+        {
             verdict = drop_or_mark(self.o.ecn && packet.ect && self.drop_prob < 0.1);
             self.accu_prob = 0.0;
         }
@@ -185,6 +196,9 @@ impl Reference for Pie {
         if current_qdelay > self.o.high {
             p += 0.02;
         }
+        if self.o.ns3 && self.burst_allowance_us > 0 {
+            (self.drop_prob, p) = (0.0, 0.0);
+        }
         self.drop_prob += p;
         let none = |delay: f64| delay == 0.0 || delay < self.o.low;
         if none(current_qdelay) && none(self.qdelay_old) {
@@ -194,7 +208,17 @@ impl Reference for Pie {
         self.burst_allowance_us = (self.burst_allowance_us - self.o.t_update_us).max(0);
         let threshold = self.o.dq_threshold.unwrap_or(0);
         let half = self.o.qdelay_ref / 2.0;
-        if self.drop_prob == 0.0 && current_qdelay < half && self.qdelay_old < half {
+        let calm = self.drop_prob == 0.0 && current_qdelay < half && self.qdelay_old < half;
+        if self.o.ns3 {
+            let limit = 1e6 / self.o.t_update_us as f64;
+            self.burst = match self.burst {
+                Some(n) if calm && self.burst_allowance_us == 0 => {
+                    Some(n + 1).filter(|next| n < 0 || *next as f64 <= limit)
+                }
+                Some(n) if n >= 0 => Some(0),
+                burst => burst,
+            };
+        } else if calm {
             self.burst_allowance_us = self.o.max_burst_us;
             // Without a sample of the delay, congestion has not been seen to end (section 5.3).
             let sampled = threshold == 0 || self.avg_dq_time > 0.0;

@@ -44,6 +44,9 @@ crate::choice! {
         /// RFC 8034: p = 0 during a burst allowance, which begins with the first drop; no drop before a third of the
         /// buffer has filled; p applies to a mean packet, may exceed 1, and has larger steps there.
         Docsis = "docsis",
+        /// ns-3: RFC 8034's states of a burst, but the allowance begins with the first packet; `by_size` scales
+        /// upwards too.
+        Ns3 = "ns3",
     }
 }
 
@@ -84,7 +87,7 @@ crate::params! {
         /// target (section 5.3).
         on_off: bool = false, "";
         /// Whose rules apply to bursts, small packets and high p: `rfc8033`; `linux`, sch_pie.c of Linux 7.2;
-        /// `docsis`, RFC 8034.
+        /// `docsis`, RFC 8034; `ns3`, the first with RFC 8034's bursts.
         form: Form = Form::Rfc8033, "";
         /// Scale p by a packet's size over `mean_packet`, at most 1, so that small packets are dropped more rarely;
         /// `docsis` always does so, and scales upwards too.
@@ -126,7 +129,7 @@ impl Params {
     #[must_use]
     pub fn max(&self, mean: f64) -> f64 {
         match self.form {
-            Form::Rfc8033 => 1.0,
+            Form::Rfc8033 | Form::Ns3 => 1.0,
             Form::Linux => LINUX_MAX,
             Form::Docsis => (SUM_LOW * mean / MIN_PACKET).max(SUM_LOW),
         }
@@ -139,7 +142,8 @@ impl Params {
         match self.form {
             Form::Docsis => (p * size / mean).min(SUM_LOW),
             Form::Linux | Form::Rfc8033 if self.by_size => p * (size / mean).min(1.0),
-            Form::Linux | Form::Rfc8033 => p,
+            Form::Ns3 if self.by_size => p * size / mean,
+            Form::Linux | Form::Rfc8033 | Form::Ns3 => p,
         }
     }
 }
