@@ -414,7 +414,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("kind", "kind = \"transfer\"\nsize = \"1 kB\"\nrequest = \"40 B\""),
-            "x.toml:12: traffic.long.request = \"40 B\": must be a quantity like \"500 B\" in [41, 65535], bytes",
+            "x.toml:12: traffic.long.request = \"40 B\": must be a quantity like \"500 B\" in [41, 65535], bytes (or \"auto\")",
         ),
         (
             with("kind", "kind = \"transfer\"\nstop = \"9 s\"\nrequest = \"300 B\""),
