@@ -60,7 +60,7 @@ NO_LOSS = Tolerance(
     thresholds.LOSS.value / 100 * LOSS, "%", "no loss: below 1 % of the 12 % without AQM", negligible=True
 )
 NONE = Tolerance(thresholds.LOSS.value, RELATIVE, "no loss: below 1 % of the same loss with drop tail", negligible=True)
-IDLE = Tolerance(thresholds.GOODPUT.value, "%", "of the link: goodputs scatter by less between seeds", negligible=True)
+IDLE = Tolerance(thresholds.GOODPUT.value, "%", f"of the link: {thresholds.GOODPUT.reason}", negligible=True)
 FIFTH = Tolerance(20, "% of it", "the paper calls 80 000 of 100 000 bytes full: it tells no fifth apart")
 
 
