@@ -130,6 +130,18 @@ def test_results_are_like_those_of_the_packet_engine(both: Mapping[str, Result])
     assert windows[: len(of_packets)] == of_packets
 
 
+def test_a_request_goes_ahead_of_a_transfer(guest: None) -> None:
+    def took(engine: str, request: str) -> float:
+        more = f'start = "uniform(0 s, 1 s)"\ncount = 5\nkind = "transfer"\nsize = "30 kB"\nrequest = "{request}"\n'
+        (run,) = aqmlab.run(Scenario.parse(SHORT.replace("0.5 s", "3 s") + more), engine=engine).runs
+        assert run.classes["x"]["completed"] == 5
+        return run.classes["x"]["completion_time_mean"]
+
+    # From sender to receiver and back 30 ms.
+    for engine in ("packet", "linux"):
+        assert took(engine, "400 B") - took(engine, "auto") == pytest.approx(0.015, abs=0.002), engine
+
+
 def test_flows_begin_at_the_same_time(both: Mapping[str, Result]) -> None:
     for name in both["packet"].runs[0].classes:
         arrived = pl.col(f"bottleneck.{name}.arrivals") > 0
