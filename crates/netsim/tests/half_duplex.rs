@@ -17,7 +17,7 @@ fn run(text: &str, seed: u64) -> Results {
     simulation(text, seed).results()
 }
 
-/// A cable of 10 Mbit/s, with datagrams of 1000 bytes at these rates in Mbit/s there and back.
+/// A cable of 10 Mbit/s, with datagrams of 1000 bytes at these rates in Mbit/s in both directions.
 fn cable(rates: [f64; 2], more: &str) -> String {
     let flow = |name, from, to, rate: f64| {
         format!(

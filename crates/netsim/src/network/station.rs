@@ -6,7 +6,7 @@
 //! 0 to 2^min(n, 10) - 1. After the 16th it gives the frame up. In the last third of the gap it is deaf, so that two which
 //! wait for the end of a frame have the same right to come next.
 //!
-//! A station knows only what has reached it: what it does is heard by the other one later, as two [`Heard`].
+//! A station knows only of signals that have reached it: its own are heard by the other one later, as two [`Heard`].
 //!
 //! # Sources
 //! IEEE 802.3, clause 4.2.3.2 and the procedures of 4.2.8, with the parameters of 4.4.2.
@@ -94,7 +94,7 @@ pub(crate) struct Station {
     sending: Option<Sending>,
     /// Since when it hears the other one.
     hears: Option<Time>,
-    /// What is still to reach it.
+    /// Signals that are still to reach it.
     coming: VecDeque<Heard>,
     /// When its queue, which is paused, has another frame.
     pub(crate) resumes: Time,
