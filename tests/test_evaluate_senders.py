@@ -201,9 +201,7 @@ def test_what_is_beyond_a_bound_is_told(few: Evidence, monkeypatch: pytest.Monke
 def test_the_report_has_words_for_senders(few: Evidence) -> None:
     found = document(few, scorecard(few), {}, "aqmlab evaluate --rfc 9743", 1.0)
     assert (found["rfc"], found["reference"]) == ("9743", "linux:congestion=reno")
-    assert (
-        opened(found)[-1] == "7.7 Extreme packet reordering: Links and hosts keep the order of the packets of a flow."
-    )
+    assert opened(found)[-1].startswith("7.7 Extreme packet reordering: Links and hosts keep the order")
     html = folder.report(found, {}, RFC9743)
     page = pages.text(found, [], "images")
     assert page.startswith("# RFC 9743: 2 senders\n")

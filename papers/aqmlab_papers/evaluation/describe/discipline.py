@@ -65,7 +65,7 @@ class Discipline:
 
     @property
     def group(self) -> str:
-        """Its group: by what it steers to a target, by chance, by rule, or with several queues."""
+        """Its group: the quantity that it steers to a target, or how it decides without one."""
         if self.foreign:
             return "rule"
         if not self.entry["one_queue"]:

@@ -42,7 +42,7 @@ def long_flows(rate: float = 10.0) -> list[m.Measure]:
 
 
 def segments_a_round_trip(entry: str, seconds: float) -> m.Measure:
-    """Return the segments that a flow sends in a round-trip time, in a window of so many seconds.
+    """Return the segments that a flow sends in a round-trip time, in a window of this many seconds.
 
     Full backoff goes down to one packet a round trip, and on from there: a mean above 1 is no full backoff.
     """
