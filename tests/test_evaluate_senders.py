@@ -49,6 +49,8 @@ def test_every_section_of_the_rfc_has_cases_or_is_open() -> None:
     for one in GUIDELINES:
         assert one.cases or one.open, one.heading
         assert len({case.name for case in one.cases}) == len(one.cases)
+        for case in one.cases:
+            assert len({measure.name for measure in case.measures}) == len(case.measures), case.name
 
 
 def test_every_scenario_of_the_folder_is_used() -> None:

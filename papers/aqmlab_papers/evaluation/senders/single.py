@@ -5,14 +5,17 @@ from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Line, P
 from aqmlab_papers.evaluation.describe.sender import BULK, at
 from aqmlab_papers.evaluation.senders.measures import (
     goodput,
-    long_flows,
     segments_a_round_trip,
     segments_in_silence,
 )
 
 _LINES = [Line(m.waiting("bulk")), Line(m.goodput("bulk")), Line(m.loss("bulk"))]
 
-_SHORT = [m.completion("short", "Completion"), m.slow_completion("short", "Completion p95"), m.loss("short", "Loss")]
+_SHORT = [
+    m.completion("short", "Completion"),
+    m.slow_completion("short", "Completion p95"),
+    m.loss("short", "Loss, short"),
+]
 
 
 def _buffer(size: float, measures: list[m.Measure], seconds: float) -> Case:
@@ -122,7 +125,12 @@ GUIDELINES = [
             Case(
                 "beside long flows",
                 "rfc9743/short",
-                [*_SHORT, *long_flows()[:3]],
+                [
+                    *_SHORT,
+                    m.goodput("bulk", "Goodput, long"),
+                    m.waiting("bulk", "Delay, long"),
+                    m.loss("bulk", "Loss, long"),
+                ],
                 [Plot.of("Long flows beside short ones", "bulk")],
                 placement=at("bulk", "short"),
             ),

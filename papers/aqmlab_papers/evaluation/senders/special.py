@@ -17,23 +17,18 @@ _ONCE = 1e6
 _WARMUP = 10.0
 
 
-def _phased(name: str, scenario: str, phases: list[tuple[m.Phase, float]], over: tuple[float, float]) -> Case:
-    """Return a case whose results are taken per phase, each with the capacity in Mbit/s that the long flows have."""
-    return Case(
-        name,
-        f"rfc9743/{scenario}",
-        [
-            measure
-            for phase, capacity in phases
-            for measure in (
-                m.phase_throughput(phase, ["bulk"], capacity, _WARMUP),
-                m.phase_waiting(phase, "bulk", _WARMUP),
-            )
-        ],
-        placement=BULK,
-        series=True,
-        over_time=over,
-    )
+def _wait(name: str, start: float, length: float) -> m.Measure:
+    """Return the wait of the long flows in a part of the run."""
+    return m.phase_waiting(m.Phase(name, start, length, _ONCE), "bulk", _WARMUP)
+
+
+def _use(name: str, start: float, length: float, capacity: float) -> m.Measure:
+    """Return their utilisation of a capacity, in Mbit/s, in a part of the run."""
+    return m.phase_throughput(m.Phase(name, start, length, _ONCE), ["bulk"], capacity, _WARMUP)
+
+
+def _over_time(name: str, scenario: str, measures: list[m.Measure], over: tuple[float, float]) -> Case:
+    return Case(name, f"rfc9743/{scenario}", measures, placement=BULK, series=True, over_time=over)
 
 
 GUIDELINES = [
@@ -163,21 +158,15 @@ GUIDELINES = [
         "7.8",
         "Transient events",
         "should be considered",
-        "Four long flows when UDP takes 8 of 10 Mbit/s from 30 to 50 s, and when the link fails from 30 to 35 s. "
-        "Utilisation is of the capacity that is left.",
+        "Four long flows when UDP takes 8 of 10 Mbit/s from 30 to 50 s, and when the link fails from 30 to 35 s.",
         [
-            _phased(
+            _over_time(
                 "onset of congestion",
                 "onset",
-                [(m.Phase("first 5 s", 30.0, 5.0, _ONCE), 2.0), (m.Phase("5 s after", 50.0, 5.0, _ONCE), 10.0)],
+                [_wait("first 5 s", 30.0, 5.0), m.loss("udp", "Loss, UDP"), _use("5 s after", 50.0, 5.0, 10.0)],
                 (25.0, 65.0),
             ),
-            _phased(
-                "failure of the link",
-                "outage",
-                [(m.Phase("5 s after", 35.0, 5.0, _ONCE), 10.0)],
-                (25.0, 55.0),
-            ),
+            _over_time("failure of the link", "outage", [_use("5 s after", 35.0, 5.0, 10.0)], (25.0, 55.0)),
         ],
     ),
     Guideline(
@@ -186,12 +175,13 @@ GUIDELINES = [
         "must be evaluated",
         "Four long flows when the rate falls from 10 to 2 Mbit/s at 30 s, and rises again at 60 s.",
         [
-            _phased(
+            _over_time(
                 "",
                 "reroute",
                 [
-                    (m.Phase("10 s after the fall", 30.0, 10.0, _ONCE), 2.0),
-                    (m.Phase("10 s after the rise", 60.0, 10.0, _ONCE), 10.0),
+                    _wait("10 s after the fall", 30.0, 10.0),
+                    _use("10 s after the fall", 30.0, 10.0, 2.0),
+                    _use("10 s after the rise", 60.0, 10.0, 10.0),
                 ],
                 (25.0, 80.0),
             )
@@ -210,8 +200,8 @@ GUIDELINES = [
         "Data centers",
         "should indicate what coexists",
         "A rack of 1 Gbit/s with a round trip of about 0.2 ms: twenty hosts answer at the same moment with 20 kB "
-        "each, every 20 ms, beside two long flows. The switch marks above a threshold, and drops what cannot be "
-        "marked.",
+        "each, every 20 ms, beside two long flows. The switch marks above 20 packets, and drops when 200 "
+        "wait.",
         [
             Case(
                 "",
