@@ -21,8 +21,8 @@ from aqmlab.files import read_json
 from aqmlab.results.columns import LINUX_COST
 from aqmlab_papers import Calibration, Claim, Evidence, Figure, Judgement, Measurement, Printed, Runs, Table, Variant
 from aqmlab_papers.describe import library
-from aqmlab_papers.evaluation import evaluate as evaluation
 from aqmlab_papers.evaluation.guidelines import GUIDELINES
+from aqmlab_papers.evaluation.standards import RFC7928, STANDARDS
 from aqmlab_papers.judge.findings import assess
 from aqmlab_papers.run.sweep import Effort, run
 from aqmlab_papers.show.document import document
@@ -196,11 +196,28 @@ def test_an_evaluation_has_the_keys_and_columns_of_the_page(tmp_path: Path, monk
     (case,) = runs.cases
     placement = replace(case.placement, lacks=lambda one: "too slow" if one.label == "pi" else "")
     few = [replace(runs, cases=[replace(case, placement=placement)]), table]
-    monkeypatch.setattr(evaluation, "GUIDELINES", few)
+    monkeypatch.setitem(STANDARDS, "7928", replace(RFC7928, guidelines=few))
     options = ["--aqm", "codel", "--aqm", "pi", "--seeds", "2", "--jobs", "1"]
-    saved.call("evaluate", *options, "--out", str(tmp_path))
-    hold(keys("Evaluation"), [read_json(tmp_path / "evaluation.json")])
-    hold_columns("Scorecard", [polars.read_csv(tmp_path / "scorecard.csv")])
+    saved.call("evaluate", *options, "--out", str(tmp_path / "disciplines"))
+    # A section with a bound, and one that is open.
+    options = [
+        "--rfc",
+        "9743",
+        "--section",
+        "5.1.1",
+        "--section",
+        "7.7",
+        "--tcp",
+        "cubic",
+        "--seeds",
+        "2",
+        "--jobs",
+        "1",
+    ]
+    saved.call("evaluate", *options, "--out", str(tmp_path / "senders"))
+    folders = [tmp_path / "disciplines", tmp_path / "senders"]
+    hold(keys("Evaluation"), [read_json(folder / "evaluation.json") for folder in folders])
+    hold_columns("Scorecard", [polars.read_csv(folder / "scorecard.csv") for folder in folders])
 
 
 def test_a_reproduction_has_the_keys_and_columns_of_the_page(fake: list[Task], tmp_path: Path) -> None:

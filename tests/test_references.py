@@ -222,7 +222,7 @@ def test_the_version_of_ns_2_is_that_of_the_heads() -> None:
 def test_papers_are_the_folders_of_the_library() -> None:
     from aqmlab_papers.describe.library import names
 
-    assert {entry.paper for entry in bibliography().values()} - {""} == {*names(), "rfc7928"}
+    assert {entry.paper for entry in bibliography().values()} - {""} == {*names(), "rfc7928", "rfc9743"}
 
 
 @pytest.mark.parametrize("name", ["lred", "raqm", "survey"])  # our copies of the others have no title page

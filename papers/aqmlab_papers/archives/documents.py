@@ -20,8 +20,9 @@ EVALUATION = [
     Column("seconds", "s", "The time that the runs took."),
     *keys(
         {
-            "labels": "The disciplines, the reference first.",
-            "reference": "The discipline that the others are compared with.",
+            "rfc": "The number of the RFC if it is not 7928: 9743, by which senders are compared.",
+            "labels": "The disciplines or the senders, the reference first.",
+            "reference": "That with which the others are compared.",
             "seeds": "The number of seeds.",
             "sections": "The sections of `--section`; empty for all.",
             "correction": "The procedure that bounds the errors of all tests: `holm` or `bh`.",
@@ -31,7 +32,7 @@ EVALUATION = [
             "done": "The number of finished runs.",
             "simulated": "The number of runs that were not in the store.",
             "failures": "The runs that failed, each with its reason.",
-            "scorecard.label": "A discipline.",
+            "scorecard.label": "A discipline or a sender.",
             "scorecard.cells.section": "A section of the RFC in which something is tested.",
             "scorecard.cells.name": "Its name in links.",
             "scorecard.cells.counts.VERDICT": "How often each verdict was given.",
@@ -43,6 +44,7 @@ EVALUATION = [
             "guidelines.requirement": "What it asks for.",
             "guidelines.about": "How it is done here.",
             "guidelines.departures": "What differs from the RFC.",
+            "guidelines.open": "What the section asks for that is not done, with the reason; only where there is some.",
             "guidelines.figures.name": "A figure: the name of its files without the ending.",
             "guidelines.figures.text": "Its caption.",
             "guidelines.cases.name": "A case of the section; empty if it has only one.",
@@ -50,20 +52,22 @@ EVALUATION = [
             "guidelines.cases.scenario": "The shipped scenario from which it is made.",
             "guidelines.cases.file": "The scenario as it was run.",
             "guidelines.cases.judged": "Whether its measures are tested.",
-            "guidelines.cases.against": "The case with which a discipline is compared instead of the reference.",
+            "guidelines.cases.against": "The case with which each is compared with itself, not with the reference.",
             "guidelines.cases.measures.name": "A measure.",
             "guidelines.cases.measures.unit": "Its unit.",
             "guidelines.cases.measures.better": "`more` or `less`, whichever is better.",
             "guidelines.cases.measures.least": "The least difference of interest, with its unit.",
-            "guidelines.cases.rows.label": "A discipline.",
+            "guidelines.cases.measures.bound": "The most that the RFC allows, with its unit; only where it says so.",
+            "guidelines.cases.rows.label": "A discipline or a sender.",
             "guidelines.cases.rows.anchor": "Its name in links.",
             "guidelines.cases.rows.cells.text": "The mean, or the difference from the reference, with its interval.",
             "guidelines.cases.rows.cells.sign": "The sign of the verdict.",
             "guidelines.cases.rows.cells.verdict": "The verdict.",
             "guidelines.cases.rows.cells.tip": "The numbers behind it.",
+            "guidelines.cases.rows.cells.beyond": "Where there is a bound: the mean, if it is beyond; otherwise empty.",
             "guidelines.cases.rows.commands": "The commands that repeat the numbers.",
-            "guidelines.cases.left_out.reason": "The reason why disciplines have no runs.",
-            "guidelines.cases.left_out.labels": "These disciplines.",
+            "guidelines.cases.left_out.reason": "The reason why some have no runs.",
+            "guidelines.cases.left_out.labels": "These.",
             "guidelines.cases.drawn": "Whether the section has figures.",
             "guidelines.table": "Null in a section that is no table.",
             "guidelines.table.columns": "Of a section that is a table: the heads of its columns.",
@@ -83,7 +87,9 @@ SCORECARD = [
             "unit": "Its unit, which `least`, `mean`, `ci95`, `reference` and the differences have.",
             "better": "`more` or `less`, whichever is better.",
             "least": "The least difference of interest.",
-            "aqm": "The discipline.",
+            "bound": "The most that the RFC allows; a column of RFC 9743.",
+            "aqm": "The discipline; by RFC 7928.",
+            "tcp": "The sender; by RFC 9743.",
             "runs": "The number of its runs in which the measure is defined.",
             "mean": "The mean over them.",
             "ci95": "Half its 95 % confidence interval.",
@@ -243,7 +249,7 @@ _EVALUATION = """\
 
 ## Scorecard
 
-`scorecard.csv`. A row for each measure of each case and discipline.
+`scorecard.csv`. A row for each measure of each case and discipline or sender.
 
 {scorecard}"""
 

@@ -1,4 +1,4 @@
-"""Evaluations by RFC 7928, which ``aqmlab evaluate`` writes."""
+"""Evaluations by an RFC, which ``aqmlab evaluate`` writes."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,11 @@ from aqmlab.results.result import PACKET
 from aqmlab.scenario import Scenario, is_own
 from aqmlab.sealed import unsealed
 from aqmlab_papers.archives import documents, stored
-from aqmlab_papers.evaluation.guidelines import GUIDELINES
 from aqmlab_papers.evaluation.run import Effort, run, studies
 from aqmlab_papers.evaluation.scorecard import scorecard
 from aqmlab_papers.evaluation.show import folder as shown
 from aqmlab_papers.evaluation.show.document import document
+from aqmlab_papers.evaluation.standards import standard_of
 
 _AGAIN = "repeat aqmlab evaluate"
 
@@ -33,9 +33,10 @@ def _known(folder: Path) -> dict[str, Any]:
 def facts(folder: Path) -> Facts:
     """See `Kind`."""
     known = _known(folder)
-    title = f"Evaluation by RFC 7928: {', '.join(known['labels'])}"
+    by = standard_of(known).name
+    title = f"Evaluation by {by}: {', '.join(known['labels'])}"
     engines = {known["engine_name"]: known["version"]}
-    return Facts("an evaluation", title, known["version"], engines, known["command"], "RFC 7928", _verdicts(known))
+    return Facts("an evaluation", title, known["version"], engines, known["command"], by, _verdicts(known))
 
 
 def contents(folder: Path, given: Given) -> Contents:
@@ -46,7 +47,7 @@ def contents(folder: Path, given: Given) -> Contents:
         raise ValueError(
             f"{folder / EVALUATION.head}: made with --engine {effort.engine}, whose runs differ: not sealed"
         )
-    records, files = stored.packed(studies(GUIDELINES, effort), stored.found(folder, given.store))
+    records, files = stored.packed(studies(effort.standard.guidelines, effort), stored.found(folder, given.store))
     programs = {place: Path(scenarios.file_of(label)) for label, place in _programs(known).items()}
     return Contents(facts(folder), records, {**files, **programs})
 
@@ -69,8 +70,9 @@ def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
         raise ValueError(f"{EVALUATION.head}: no evaluation that can be sealed")
     moved = {label: scenarios.moved(label, os.fspath(folder / place)) for label, place in _programs(known).items()}
     effort, store = _effort(known, moved), folder / STORE
-    stored.require_runs(folder, [study for _, study in studies(GUIDELINES, effort)], "the scorecard", known["version"])
-    evidence = run(GUIDELINES, effort, store)
+    guidelines = effort.standard.guidelines
+    stored.require_runs(folder, [study for _, study in studies(guidelines, effort)], "the scorecard", known["version"])
+    evidence = run(guidelines, effort, store)
     card = scorecard(evidence, known["correction"])
     judged = document(evidence, card, {}, known["command"], known["seconds"])
     now = _verdicts(judged, {there: label for label, there in moved.items()})
@@ -81,7 +83,8 @@ def remade(folder: Path, names: Sequence[str], watch: Watch | None) -> Remade:
 def _effort(known: Mapping[str, Any], moved: Mapping[str, str] | None = None) -> Effort:
     """Return the effort, with disciplines of the user's own in other places."""
     reference, *labels = ((moved or {}).get(label, label) for label in [known["reference"], *known["labels"]])
-    return Effort(labels, reference, known["seeds"], known["sections"], Engine.parse(known["engine_name"]))
+    engine = Engine.parse(known["engine_name"])
+    return Effort(labels, reference, known["seeds"], known["sections"], engine, standard_of(known))
 
 
 def _verdicts(known: Mapping[str, Any], names: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -24,9 +24,14 @@ from aqmlab.cli.terminal import (
 if TYPE_CHECKING:
     from aqmlab_papers.evaluation.evaluate import Evaluation
 
-_OUT = Path("out/rfc7928")
-_REFERENCE = "droptail"
 _SEEDS, _QUICK_SEEDS = 10, 3
+
+
+class Rfc(StrEnum):
+    """The RFCs by which something is evaluated."""
+
+    AQM = "7928"
+    TCP = "9743"
 
 
 class Correction(StrEnum):
@@ -37,7 +42,23 @@ class Correction(StrEnum):
 
 
 def evaluate(
+    rfc: Annotated[
+        Rfc,
+        typer.Option(
+            "--rfc", help="The RFC: 7928 evaluates queue disciplines, 9743 senders, by their congestion control."
+        ),
+    ] = Rfc.AQM,
     aqm: Annotated[list[str] | None, options.aqms(help="A queue discipline, also FILE.py:CLASS, to evaluate")] = None,
+    tcp: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--tcp",
+            metavar="SPEC",
+            autocompletion=completion.tcp,
+            help="With --rfc 9743, a sender to evaluate: a preset or flavour of TCP, NAME or NAME:KEY=VALUE,…, or all. "
+            "Repeatable.",
+        ),
+    ] = None,
     section: Annotated[
         list[str] | None,
         typer.Option(
@@ -45,14 +66,15 @@ def evaluate(
         ),
     ] = None,
     against: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--against",
             metavar="SPEC",
-            autocompletion=completion.aqm,
-            help="The discipline that the others are compared with.",
+            autocompletion=completion.subject,
+            help="The discipline or sender with which the others are compared; default: droptail, or with --rfc 9743 "
+            "linux:congestion=reno.",
         ),
-    ] = _REFERENCE,
+    ] = None,
     seeds: Annotated[
         int | None,
         options.seeds(help=f"Repeat each run with N seeds; default: {_SEEDS}, or {_QUICK_SEEDS} with --quick."),
@@ -68,7 +90,9 @@ def evaluate(
     quick: Annotated[
         bool, typer.Option("--quick", help=f"Run {_QUICK_SEEDS} seeds: figures as a whole, and few verdicts.")
     ] = False,
-    out: Annotated[Path | None, options.out(help=f"Write the report to this folder; default: {_OUT}.")] = None,
+    out: Annotated[
+        Path | None, options.out(help="Write the report to this folder; default: out/rfc7928 or out/rfc9743.")
+    ] = None,
     store: Annotated[
         Path | None, options.store(help="Keep finished runs in this folder; default: store in --out.")
     ] = None,
@@ -76,14 +100,17 @@ def evaluate(
     engine: options.Engine = "packet",
     json: options.Json = False,
 ) -> None:
-    """Evaluate queue disciplines by RFC 7928.
+    """Evaluate queue disciplines by RFC 7928, or senders by RFC 9743.
 
     Every guideline of the RFC is a scenario. The report has a scorecard of disciplines by sections, with a verdict on
     each measure: better, worse, or no difference shown, compared with drop-tail, and a bound on the errors of all tests
     together. Each number leads to its figure, its scenario and the command that repeats it.
 
+    With --rfc 9743 it is senders that are compared: --tcp cubic --tcp bbr3, with Reno. What that RFC asks for and is
+    not done is listed as open.
+
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9, and one more
-    discipline costs its own runs only.
+    discipline or sender costs its own runs only.
     """
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.variants import spelled_out
@@ -92,29 +119,43 @@ def evaluate(
     from aqmlab_papers.evaluation.evaluate import require_sections
     from aqmlab_papers.evaluation.run import Effort
     from aqmlab_papers.evaluation.show.files import DOCUMENT, REPORT, TABLE
+    from aqmlab_papers.evaluation.standards import STANDARDS
 
     options.require_jobs_or_cluster(jobs, cluster)
-    if not aqm:
-        raise typer.BadParameter("missing: give a discipline, as in --aqm codel, or --aqm all", param_hint="--aqm")
+    standard = STANDARDS[rfc]
+    option = f"--{standard.key}"
+    given, others = (tcp, aqm) if rfc == Rfc.TCP else (aqm, tcp)
+    if others:
+        other = next(one for one in STANDARDS.values() if one != standard)
+        raise typer.BadParameter(
+            f"{others[0]}: for --rfc {other.number}; --rfc {rfc} evaluates {standard.nouns}, with {option}",
+            param_hint=f"--{other.key}",
+        )
+    if not given:
+        example = "cubic" if rfc == Rfc.TCP else "codel"
+        raise typer.BadParameter(
+            f"missing: give a {standard.noun}, as in {option} {example}, or {option} all", param_hint=option
+        )
     sections = section or []
     try:
-        require_sections(sections)
+        require_sections(standard, sections)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--section") from None
     if against == "all":
-        raise typer.BadParameter("all: must be one discipline", param_hint="--against")
+        raise typer.BadParameter(f"all: must be one {standard.noun}", param_hint="--against")
     try:
-        labels = spelled_out(aqm)
+        labels = spelled_out(given, standard.every)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    effort = Effort(labels, against, seeds or (_QUICK_SEEDS if quick else _SEEDS), sections, Engine.parse(engine))
+        raise typer.BadParameter(str(error), param_hint=option) from None
+    count = seeds or (_QUICK_SEEDS if quick else _SEEDS)
+    effort = Effort(labels, against or standard.reference, count, sections, Engine.parse(engine), standard)
     try:
         effort.require()
     except ValueError as error:
         if type(error) is not ValueError:
             raise  # an error in a scenario, which names its place
-        raise typer.BadParameter(str(error), param_hint="--aqm" if effort.engine.seeded else "--engine") from None
-    folder = out or _OUT
+        raise typer.BadParameter(str(error), param_hint=option if effort.engine.seeded else "--engine") from None
+    folder = out or Path(f"out/rfc{rfc}")
     require_writable_folder(folder, [REPORT, TABLE, DOCUMENT])
     step = "reading the store"
     with one_interrupt() as ignore_interrupts:

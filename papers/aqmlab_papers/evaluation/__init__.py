@@ -1,1 +1,1 @@
-"""Evaluation of queue disciplines by RFC 7928: its guidelines as runs, tests, and a report."""
+"""Evaluation of queue disciplines by RFC 7928, of senders by RFC 9743: guidelines as runs, tests, and a report."""

@@ -1,4 +1,4 @@
-"""Evaluate queue disciplines by RFC 7928: runs, verdicts, figures and report; finished runs are reused."""
+"""Evaluate queue disciplines or senders by an RFC: runs, verdicts, figures and report; finished runs are reused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab.execute.progress import Progress
-from aqmlab_papers.evaluation.guidelines import GUIDELINES
+from aqmlab_papers.evaluation.describe.standard import Standard
 from aqmlab_papers.evaluation.run import Effort, Evidence, run
 from aqmlab_papers.evaluation.scorecard import scorecard
 from aqmlab_papers.evaluation.verdict import Correction
@@ -28,11 +28,11 @@ class Evaluation:
     drawing: float = 0.0
 
 
-def require_sections(sections: list[str]) -> None:
+def require_sections(standard: Standard, sections: list[str]) -> None:
     """Raise `ValueError` for a section that has no guideline."""
     for section in sections:
-        if not any(one.selected([section]) for one in GUIDELINES):
-            known = ", ".join(one.section for one in GUIDELINES)
+        if not any(one.selected([section]) for one in standard.guidelines):
+            known = ", ".join(one.section for one in standard.guidelines)
             raise ValueError(f"{section}: must be one of {known}, or the beginning of some, as 5")
 
 
@@ -58,7 +58,7 @@ def evaluate(
             watch(str(now), now.fraction)
 
     began = time.monotonic()
-    evidence = run(GUIDELINES, effort, store, jobs, cluster, progress)
+    evidence = run(effort.standard.guidelines, effort, store, jobs, cluster, progress)
     running = time.monotonic() - began
     if evidence.interrupted:
         return Evaluation(evidence, None, running)

@@ -19,16 +19,18 @@ from aqmlab.runs.store import Store
 from aqmlab.runs.study import study
 from aqmlab.runs.swept import Failure, Sweep
 from aqmlab.scenario import Scenario, Settings
-from aqmlab_papers.evaluation.describe.discipline import Discipline
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline
 from aqmlab_papers.evaluation.describe.measure import LINK, Measure, Values
+from aqmlab_papers.evaluation.describe.standard import Standard
+from aqmlab_papers.evaluation.describe.subject import Subject
+from aqmlab_papers.evaluation.standards import RFC7928
 from aqmlab_papers.run.runs import Runs
 
 if TYPE_CHECKING:
     import polars
 
 FEW = len(COLOURS)
-"""The most disciplines with a colour each; of more, curves over time and distributions are not drawn."""
+"""The most subjects with a colour each; of more, curves over time and distributions are not drawn."""
 
 Place = tuple[str, str]
 """A case: the section of its guideline, and its name."""
@@ -38,45 +40,47 @@ Place = tuple[str, str]
 class Effort:
     """How much to evaluate.
 
-    ``labels`` are the disciplines as the user writes them, ``reference`` that with which the others are compared,
-    ``seeds`` the number of runs of each, ``sections`` those to do, all if empty. ``engine`` performs the runs.
+    ``labels`` are the subjects of the ``standard`` as the user writes them, ``reference`` that with which the others
+    are compared, ``seeds`` the number of runs of each, ``sections`` those to do, all if empty. ``engine`` performs the
+    runs.
     """
 
     labels: Sequence[str]
-    reference: str = "droptail"
+    reference: str = RFC7928.reference
     seeds: int = 10
     sections: Sequence[str] = ()
     engine: Engine = PACKETS
+    standard: Standard = RFC7928
 
     @cached_property
-    def disciplines(self) -> list[Discipline]:
-        """The disciplines, the reference first."""
-        return [Discipline(label) for label in dict.fromkeys([self.reference, *self.labels])]
+    def subjects(self) -> list[Subject]:
+        """The subjects, the reference first."""
+        return [self.standard.subject(label) for label in dict.fromkeys([self.reference, *self.labels])]
 
     def require(self) -> None:
         """Refuse what cannot be, before anything runs.
 
-        Raise `ScenarioError` for a discipline or a parameter that cannot be, `ValueError` for a discipline that the
+        Raise `ScenarioError` for a subject or a parameter that cannot be, `ValueError` for a discipline that the
         engine lacks, for one that is given twice, and for an engine without seeds, and `EngineUnavailable` if this
         machine lacks what the engine needs.
         """
         if not self.engine.seeded:
             raise ValueError(f"{self.engine} has one run without a seed, by which nothing can be tested; use packet")
-        for one in self.disciplines:
+        for one in self.subjects:
             able = performing(one.label, [self.engine])[self.engine]
             one.require()
             if self.engine != PACKETS:
                 able.check(one.scenario)
-        if same := repeated({one.label: one.scenario for one in self.disciplines}):
+        if same := repeated({one.label: one.scenario for one in self.subjects}):
             raise ValueError(f"{same[0]} and {same[1]} are the same")
 
 
 @dataclass(frozen=True)
 class CaseRuns:
-    """A case with the disciplines that it can have, and their runs.
+    """A case with the subjects that it can have, and their runs.
 
-    ``settings`` has the settings that put each discipline into the scenario, ``left_out`` the reason why a discipline
-    has no runs. ``plan`` is None if no discipline can be run, ``runs`` until they have been.
+    ``settings`` has the settings that put each subject into the scenario, ``left_out`` the reason why a subject has no
+    runs. ``plan`` is None if no subject can be run, ``runs`` until they have been.
     """
 
     place: Place
@@ -92,12 +96,12 @@ class CaseRuns:
     def planned(cls, place: Place, case: Case, effort: Effort) -> Self:
         """Plan the runs of a case on an engine that can perform it."""
         base = Scenario.load(case.scenario)._base.with_(dict(case.settings))
-        left_out = {one.label: reason for one in effort.disciplines if (reason := case.placement.lacks(one))}
-        settings = {one.label: case.placement.settings(one) for one in effort.disciplines if one.label not in left_out}
+        left_out = {one.label: reason for one in effort.subjects if (reason := case.placement.lacks(one))}
+        settings = {one.label: case.placement.settings(one) for one in effort.subjects if one.label not in left_out}
         plan: Plan | None = None
         if settings:
             try:
-                series = case.series or (bool(case.distribution) and len(effort.disciplines) <= FEW)
+                series = case.series or (bool(case.distribution) and len(effort.subjects) <= FEW)
                 plan = Plan.of(study(base, {}, settings, effort.seeds, series=series, engine=effort.engine))
             except ScenarioError as error:
                 left_out |= dict.fromkeys(settings, str(error))

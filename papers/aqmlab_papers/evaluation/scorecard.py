@@ -1,4 +1,4 @@
-"""The scorecard: a cell for each measure of each case and each discipline, with its difference and its verdict."""
+"""The scorecard: a cell for each measure of each case and each subject, with its difference and its verdict."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Cell:
-    """A measure of a discipline in a case.
+    """A measure of a subject in a case.
 
     ``own`` and ``other`` summarise its values and those of the reference, ``test`` compares them; None where nothing is
     tested: of the reference itself, and of a case that is only measured. ``p`` is the adjusted one. ``reason`` is
@@ -47,6 +47,12 @@ class Cell:
     def verdict(self) -> Verdict:
         """The verdict."""
         return verdict(self.test, self.p, self.measure.better) if self.test else Verdict.UNTESTED
+
+    @property
+    def beyond(self) -> bool:
+        """Whether its mean is more than the RFC's bound."""
+        bound = self.measure.bound
+        return bound is not None and self.own.mean is not None and self.own.mean > bound
 
 
 @dataclass(frozen=True)
@@ -88,7 +94,7 @@ def scorecard(evidence: Evidence, correction: Correction = "holm") -> Scorecard:
 def _cells(evidence: Evidence, guideline: Guideline, case: Case) -> Iterator[Cell]:
     own = evidence.cases[guideline.section, case.name]
     reference = evidence.effort.reference
-    for one in evidence.effort.disciplines:
+    for one in evidence.effort.subjects:
         label = one.label
         for measure in case.measures:
             values = own.values(measure, label)
@@ -153,6 +159,7 @@ def frame(card: Scorecard, evidence: Evidence) -> polars.DataFrame:
     import polars
 
     rows = []
+    bounds = any(cell.measure.bound is not None for cell in card.cells)
     for cell in card.cells:
         difference = cell.test.difference if cell.test else None
         rows.append(
@@ -163,7 +170,8 @@ def frame(card: Scorecard, evidence: Evidence) -> polars.DataFrame:
                 "unit": cell.measure.unit,
                 "better": cell.measure.better,
                 "least": cell.measure.least,
-                "aqm": cell.label,
+                **({"bound": cell.measure.bound} if bounds else {}),
+                evidence.effort.standard.key: cell.label,
                 "runs": cell.own.n,
                 "mean": cell.own.mean,
                 "ci95": cell.own.ci95,

@@ -54,10 +54,26 @@ def aqm(incomplete: str) -> list[str]:
     entry = known.get(of.get(name, name))
     if entry is None:
         return []
-    start = incomplete[: max(incomplete.rfind(","), incomplete.find(":")) + 1]
     keys = [*(f"{parameter['name']}=" for parameter in entry["parameters"])]
-    keys += [f"preset={preset['name']}" for preset in entry["presets"]]
-    return _beginning(incomplete, [start + key for key in keys])
+    return _keys(incomplete, [*keys, *(f"preset={preset['name']}" for preset in entry["presets"])])
+
+
+def tcp(incomplete: str) -> list[str]:
+    """Complete a sender: a preset or flavour of TCP, then its parameters."""
+    from aqmlab.scenario import catalogue
+
+    known = {entry["name"]: entry for entry in catalogue()["tcps"]}
+    name, colon, _ = incomplete.partition(":")
+    if not colon:
+        return _beginning(incomplete, known)
+    return _keys(
+        incomplete, [f"{parameter['name']}=" for parameter in known[name]["parameters"]] if name in known else []
+    )
+
+
+def subject(ctx: typer.Context, incomplete: str) -> list[str]:
+    """Complete what ``aqmlab evaluate`` compares by the RFC of the command line."""
+    return (tcp if ctx.params.get("rfc") == "9743" else aqm)(incomplete)
 
 
 def engine(incomplete: str) -> list[str]:
@@ -101,6 +117,12 @@ def link(ctx: typer.Context, incomplete: str) -> list[str]:
 def traffic(ctx: typer.Context, incomplete: str) -> list[str]:
     """Complete the name of a traffic entry of the scenario in the command line."""
     return _beginning(incomplete, _in_scenario(ctx, lambda one: [entry["name"] for entry in one.resolved["traffic"]]))
+
+
+def _keys(incomplete: str, keys: Iterable[str]) -> list[str]:
+    """Return the whole text of an algorithm with each of these keys at the end."""
+    start = incomplete[: max(incomplete.rfind(","), incomplete.find(":")) + 1]
+    return _beginning(incomplete, [start + key for key in keys])
 
 
 def _beginning(incomplete: str, values: Iterable[str]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 
 from aqmlab import _core
@@ -75,7 +75,7 @@ def _with_qdisc(engine: Engine, label: str) -> Engine:
     return chosen
 
 
-def spelled_out(aqms: Iterable[str]) -> list[str]:
+def spelled_out(aqms: Iterable[str], every: Callable[[], Iterable[str]] = disciplines) -> list[str]:
     """Replace ``all`` by the names of all disciplines; a discipline named in addition to ``all`` is listed once.
 
     Raise TypeError for a single string, ValueError for a discipline given twice.
@@ -85,7 +85,7 @@ def spelled_out(aqms: Iterable[str]) -> list[str]:
     given = list(aqms)
     if twice := sorted({spec for spec in given if given.count(spec) > 1}):
         raise ValueError(f"{', '.join(twice)} given twice")
-    every = [name for spec in given for name in (disciplines() if spec == "all" else [spec])]
+    every = [name for spec in given for name in (every() if spec == "all" else [spec])]
     return list(dict.fromkeys(every))
 
 

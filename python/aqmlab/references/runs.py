@@ -22,9 +22,6 @@ from aqmlab.runs.swept import Sweep
 from aqmlab.scenario import Scenario, is_own, shipped
 from aqmlab.sealed import unsealed
 
-_GUIDELINES = "rfc7928"
-"""The folder of the scenarios of ``aqmlab evaluate``."""
-
 
 @dataclass(frozen=True)
 class Cited:
@@ -133,8 +130,13 @@ def _of_evaluation(name: str, file: Path, document: Mapping[str, Any]) -> Cited:
     files = [(file.parent / case["file"], case["scenario"]) for case in cases]
     scenarios = [Scenario.load(own if own.is_file() else shipped) for own, shipped in files]
     engine = document["engine_name"]
-    runs = [run for one in scenarios for run in _of_labels(document["labels"], one, engine)]
-    return Cited(name, document["version"], [_GUIDELINES], runs)
+    rfc = document.get("rfc", "7928")  # that of earlier versions, which compares disciplines
+    if rfc == "7928":
+        runs = [run for one in scenarios for run in _of_labels(document["labels"], one, engine)]
+    else:
+        senders = [{"dumbbell": {}, "traffic": [{"tcp": label}]} for label in document["labels"]]
+        runs = [Run(one.resolved, engine) for one in [*scenarios, *map(Scenario.from_dict, senders)]]
+    return Cited(name, document["version"], [f"rfc{rfc}"], runs)
 
 
 def _of_labels(labels: Iterable[str], scenario: Scenario, engine: str) -> Iterator[Run]:

@@ -1,12 +1,13 @@
 """A queue discipline to evaluate: its name, its abilities, and how it enters a scenario."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from aqmlab.results.result import KERNEL
 from aqmlab.scenario import Scenario, Settings, discipline, is_own
+from aqmlab_papers.evaluation.describe.subject import Placement
 
 LINK_RATE, PACKET = 10e6, 1500
 """The link, in bit/s, and the packet, in bytes, at which a target in packets stands for a target in seconds."""
@@ -63,6 +64,15 @@ class Discipline:
         return Scenario.load(_PROBE)._base.with_(aqm=self.spec)
 
     @property
+    def group(self) -> str:
+        """Its group: the quantity that it steers to a target, or how it decides without one."""
+        if self.foreign:
+            return "rule"
+        if not self.entry["one_queue"]:
+            return "several"
+        return str(self.entry["steers"] or ("chance" if self.entry["random"] else "rule"))
+
+    @property
     def foreign(self) -> bool:
         """Whether it is one of Linux, of which nothing but its name is known."""
         return self.label.startswith(KERNEL)
@@ -103,40 +113,24 @@ class Discipline:
         return None
 
 
-def _nothing(_: Discipline) -> str:
-    """Return no reason why a discipline cannot enter a scenario."""
-    return ""
-
-
-@dataclass(frozen=True)
-class Placement:
-    """How a discipline enters a scenario.
-
-    ``settings`` returns the settings that put it there, ``lacks`` the reason why it cannot, or an empty text.
-    """
-
-    settings: Callable[[Discipline], Settings]
-    lacks: Callable[[Discipline], str] = _nothing
-
-
 def _alone(one: Discipline) -> str:
     """Return why a discipline cannot be at one of two managed queues: those of Linux are at the observed one only."""
     return "a discipline of Linux is at the observed queue only" if one.foreign else ""
 
 
-PLAIN = Placement(lambda one: {"aqm": one.spec})
+PLAIN = Placement[Discipline](lambda one: {"aqm": one.spec})
 """The discipline with its defaults at every managed queue."""
 
-AT_BOTH = Placement(lambda one: {"aqm": one.spec}, _alone)
+AT_BOTH = Placement[Discipline](lambda one: {"aqm": one.spec}, _alone)
 """The same, where there are two queues."""
 
-ONE_WAY = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": "droptail"})
+ONE_WAY = Placement[Discipline](lambda one: {"aqm": one.spec, "reverse_aqm": "droptail"})
 """The discipline in the observed direction alone, where the reverse one has a queue of its own."""
 
-BOTH_WAYS = Placement(lambda one: {"aqm": one.spec, "reverse_aqm": one.spec}, _alone)
+BOTH_WAYS = Placement[Discipline](lambda one: {"aqm": one.spec, "reverse_aqm": one.spec}, _alone)
 """The discipline in both directions."""
 
-BEFORE_PIE = Placement(lambda one: {"link.first.aqm": one.spec, "link.second.aqm": "pie"}, _alone)
+BEFORE_PIE = Placement[Discipline](lambda one: {"link.first.aqm": one.spec, "link.second.aqm": "pie"}, _alone)
 """The discipline at the first of two queues, and PIE at the second."""
 
 
@@ -144,17 +138,17 @@ def _marking(one: Discipline) -> Settings:
     return {"aqm": one.spec, **({one.marks_by: True} if one.marks_by else {})}
 
 
-MARKING = Placement(_marking, lambda one: "it cannot mark" if one.marks_by is None else "")
+MARKING = Placement[Discipline](_marking, lambda one: "it cannot mark" if one.marks_by is None else "")
 """The discipline, marking instead of dropping where the transport is capable of ECN."""
 
-FAIR = Placement(
+FAIR = Placement[Discipline](
     lambda one: {"aqm": "fq", "aqm.aqm": one.spec},
     lambda one: "" if one.one_queue else "it has several queues itself, or is one of Linux",
 )
 """The discipline on the queue of each flow, under fair queueing."""
 
 
-def aimed_at(target: float) -> Placement:
+def aimed_at(target: float) -> Placement[Discipline]:
     """Return the discipline with its knob at a target delay, in seconds."""
 
     def settings(one: Discipline) -> Settings:

@@ -1,12 +1,13 @@
-"""A guideline of RFC 7928: its cases, each a scenario with settings, with their measures and figures."""
+"""A guideline of an RFC: its cases, each a scenario with settings, with their measures and figures."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from aqmlab.scenario import Value
-from aqmlab_papers.evaluation.describe.discipline import PLAIN, Placement
+from aqmlab_papers.evaluation.describe.discipline import PLAIN
 from aqmlab_papers.evaluation.describe.measure import Measure, goodput, waiting
+from aqmlab_papers.evaluation.describe.subject import Placement
 
 Kind = Literal["runs", "sensitivity", "cost", "operator"]
 
@@ -39,8 +40,8 @@ class Case:
 
     ``name`` is unique in the guideline, for headings and files: ``case II``; empty if the guideline has one case. The
     ``measures`` are tested if the case is ``judged``; ``plots`` are its panels of goodput over delay. ``settings``
-    change the scenario, by dotted path, and ``placement`` puts a discipline into it. The reference is another
-    discipline in the same case, or the same discipline in the case ``against``: its section and name. ``x`` is its
+    change the scenario, by dotted path, and ``placement`` puts a subject into it. The reference is another
+    subject in the same case, or the same subject in the case ``against``: its section and name. ``x`` is its
     place on the axis of the guideline's ``lines``. Time series are kept if ``series`` says so, or for the traffic entry
     whose ``distribution`` of delays is drawn; ``over_time`` is the time, from and to in s, in which throughput and wait
     are drawn.
@@ -51,7 +52,7 @@ class Case:
     measures: Sequence[Measure]
     plots: Sequence[Plot] = ()
     settings: Mapping[str, Value] = field(default_factory=dict)
-    placement: Placement = PLAIN
+    placement: Placement[Any] = PLAIN
     against: tuple[str, str] | None = None
     x: float | None = None
     series: bool = False
@@ -62,11 +63,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Guideline:
-    """A section of RFC 7928 that recommends runs or a discussion.
+    """A section of an RFC that recommends runs or a discussion.
 
-    ``requirement`` is its weight by the RFC's section 13, or by the section itself; ``about`` has the traffic and the
+    ``requirement`` is its weight by RFC 7928's section 13, or by the section itself; ``about`` has the traffic and the
     measures, in a sentence or two. ``lines`` are the panels over `Case.x`, whose axis is ``x_axis``. ``departures`` say
-    how it departs from the RFC, and why. The sections that are tables have another ``kind`` than ``runs``.
+    how it departs from the RFC, and why; ``open`` what the section asks for that is not done, and why. The sections
+    that are tables have another ``kind`` than ``runs``.
     """
 
     section: str
@@ -77,6 +79,7 @@ class Guideline:
     lines: Sequence[Line] = ()
     x_axis: str = ""
     departures: Sequence[str] = ()
+    open: Sequence[str] = ()
     kind: Kind = "runs"
 
     @property

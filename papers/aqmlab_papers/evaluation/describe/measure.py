@@ -27,7 +27,7 @@ class Measure:
 
     ``least`` is the least difference of interest, in ``unit`` (empty for a pure number): smaller differences are
     neither better nor worse. ``read`` takes the runs and the label of a discipline. ``digits`` is the number of
-    decimals to show.
+    decimals to show. ``bound`` is the RFC's, the most of a measure of which less is better.
     """
 
     name: str
@@ -36,6 +36,7 @@ class Measure:
     least: float
     read: Callable[[Runs, str], Values]
     digits: int = 1
+    bound: float | None = None
 
     @property
     def axis(self) -> str:
@@ -62,29 +63,29 @@ def computed(
     return Measure(name, unit, better, least, read, digits)
 
 
-def _of(entry: str, metric: str) -> polars.Expr:
+def metric(entry: str, name: str) -> polars.Expr:
     """Return a metric of a traffic entry."""
-    return polars.col(f"classes.{entry}.{metric}")
+    return polars.col(f"classes.{entry}.{name}")
 
 
 def goodput(entry: str, name: str = "Goodput") -> Measure:
     """Goodput of a traffic entry (section 2.5); one percent of 10 Mbit/s is of interest."""
-    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "goodput") * 1e-6, 2)
+    return computed(name, "Mbit/s", "more", 0.1, metric(entry, "goodput") * 1e-6, 2)
 
 
 def waiting(entry: str, name: str = "Delay", of: str = "mean") -> Measure:
     """One-way delay of a traffic entry's packets in excess of the idle network's (2.6, 2.7); 1 ms is of interest."""
-    return computed(name, "ms", "less", 1.0, (_of(entry, f"delay_{of}") - _of(entry, "delay_idle")) * 1e3)
+    return computed(name, "ms", "less", 1.0, (metric(entry, f"delay_{of}") - metric(entry, "delay_idle")) * 1e3)
 
 
 def loss(entry: str, name: str = "Loss") -> Measure:
     """Loss ratio of a traffic entry on its whole path (2.3); one packet in a thousand is of interest."""
-    return computed(name, "%", "less", 0.1, _of(entry, "path_loss_ratio") * 100, 2)
+    return computed(name, "%", "less", 0.1, metric(entry, "path_loss_ratio") * 100, 2)
 
 
 def loss_runs(entry: str, name: str = "Losses in a row") -> Measure:
     """Mean number of packets that a flow loses in a row (2.3)."""
-    return computed(name, "packets", "less", 0.1, _of(entry, "loss_run_mean"), 2)
+    return computed(name, "packets", "less", 0.1, metric(entry, "loss_run_mean"), 2)
 
 
 def synchronisation(name: str = "Loss synchronisation") -> Measure:
@@ -94,37 +95,37 @@ def synchronisation(name: str = "Loss synchronisation") -> Measure:
 
 def jitter(entry: str, name: str = "Jitter") -> Measure:
     """Mean difference of the delays of consecutive packets of a flow (2.6); 0.1 ms is of interest."""
-    return computed(name, "ms", "less", 0.1, _of(entry, "jitter") * 1e3, 2)
+    return computed(name, "ms", "less", 0.1, metric(entry, "jitter") * 1e3, 2)
 
 
 def completion(entry: str, name: str = "Completion time") -> Measure:
     """Mean completion time of a traffic entry's flows (2.1); 20 ms is of interest."""
-    return computed(name, "ms", "less", 20.0, _of(entry, "completion_time_mean") * 1e3, 0)
+    return computed(name, "ms", "less", 20.0, metric(entry, "completion_time_mean") * 1e3, 0)
 
 
 def slow_completion(entry: str, name: str) -> Measure:
     """95th percentile of the completion times, in which lost SYNs and last segments show (2.1, 2.2); 20 ms count."""
-    return computed(name, "ms", "less", 20.0, _of(entry, "completion_time_p95") * 1e3, 0)
+    return computed(name, "ms", "less", 20.0, metric(entry, "completion_time_p95") * 1e3, 0)
 
 
 def page(entry: str = "web", name: str = "Page time") -> Measure:
     """Mean time in which a whole web page arrives (2.1); 50 ms is of interest."""
-    return computed(name, "ms", "less", 50.0, _of(entry, "session_time_mean") * 1e3, 0)
+    return computed(name, "ms", "less", 50.0, metric(entry, "session_time_mean") * 1e3, 0)
 
 
 def voice(entry: str, name: str) -> Measure:
     """Mean opinion score of a call; 0.1 is of interest."""
-    return computed(name, "", "more", 0.1, _of(entry, "mos"), 2)
+    return computed(name, "", "more", 0.1, metric(entry, "mos"), 2)
 
 
 def bitrate(entry: str, name: str) -> Measure:
     """Mean bitrate of the video that clients choose; 0.1 Mbit/s is of interest."""
-    return computed(name, "Mbit/s", "more", 0.1, _of(entry, "video_bitrate"), 2, over=1e6)
+    return computed(name, "Mbit/s", "more", 0.1, metric(entry, "video_bitrate"), 2, over=1e6)
 
 
 def stalled(entry: str, name: str) -> Measure:
     """Share of the time in which a video waits for its next chunk; 1 % is of interest."""
-    return computed(name, "%", "less", 1.0, _of(entry, "stall_ratio") * 100)
+    return computed(name, "%", "less", 1.0, metric(entry, "stall_ratio") * 100)
 
 
 def fairness(name: str = "Jain index") -> Measure:
@@ -134,13 +135,13 @@ def fairness(name: str = "Jain index") -> Measure:
 
 def share(entry: str, others: Sequence[str], name: str, better: Better) -> Measure:
     """Share of a traffic entry in the goodput of several; 5 % is of interest."""
-    whole = _of(entry, "goodput") + sum(_of(one, "goodput") for one in others)
-    return computed(name, "%", better, 5.0, _over(_of(entry, "goodput"), whole) * 100)
+    whole = metric(entry, "goodput") + sum(metric(one, "goodput") for one in others)
+    return computed(name, "%", better, 5.0, _over(metric(entry, "goodput"), whole) * 100)
 
 
 def ratio(first: str, second: str, name: str) -> Measure:
     """Goodput of the second traffic entry over that of the first (6.3), for figures: it has no better direction."""
-    return computed(name, "", "more", 0.0, _over(_of(second, "goodput"), _of(first, "goodput")), 2)
+    return computed(name, "", "more", 0.0, _over(metric(second, "goodput"), metric(first, "goodput")), 2)
 
 
 def _over(own: polars.Expr, whole: polars.Expr) -> polars.Expr:
@@ -149,7 +150,7 @@ def _over(own: polars.Expr, whole: polars.Expr) -> polars.Expr:
 
 def size_bias(small: str, large: str, name: str = "Difference of losses") -> Measure:
     """How far the loss ratios of small and large packets are apart (4.4); one packet in a thousand is of interest."""
-    apart = (_of(small, "path_loss_ratio") - _of(large, "path_loss_ratio")).abs()
+    apart = (metric(small, "path_loss_ratio") - metric(large, "path_loss_ratio")).abs()
     return computed(name, "% points", "less", 0.1, apart * 100, 2)
 
 

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from aqmlab.scenario import Settings
-from aqmlab_papers.evaluation.describe.discipline import Discipline, Placement
+from aqmlab_papers.evaluation.describe.discipline import Discipline
+from aqmlab_papers.evaluation.describe.subject import Placement
 
 MOST_PARAMETERS = 12
 """The most parameters of a discipline that are varied."""
@@ -49,7 +50,7 @@ def times(value: float | int | str, factor: float) -> float | int | str:
     return float(f"{value * factor:g}")
 
 
-def scaled(number: int, factor: float) -> Placement:
+def scaled(number: int, factor: float) -> Placement[Discipline]:
     """Return the discipline with one of its parameters, by its place from 0, times a factor."""
 
     def settings(one: Discipline) -> Settings:

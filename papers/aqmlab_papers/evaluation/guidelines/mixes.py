@@ -3,15 +3,16 @@
 import polars
 
 from aqmlab_papers.evaluation.describe import measure as m
-from aqmlab_papers.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Placement
+from aqmlab_papers.evaluation.describe.discipline import AT_BOTH, BEFORE_PIE, BOTH_WAYS, ONE_WAY, Discipline
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
+from aqmlab_papers.evaluation.describe.subject import Placement
 
 
 def _qoo() -> m.Measure:
     return m.computed("QoO", "%", "more", 5.0, polars.col("qoo") * 100, 0)
 
 
-def _two_way(name: str, placement: Placement) -> Case:
+def _two_way(name: str, placement: Placement[Discipline]) -> Case:
     return Case(
         name,
         "rfc7928/two-way",
@@ -28,7 +29,7 @@ def _two_way(name: str, placement: Placement) -> Case:
     )
 
 
-def _two_queues(name: str, placement: Placement) -> Case:
+def _two_queues(name: str, placement: Placement[Discipline]) -> Case:
     return Case(
         name,
         "rfc7928/two-queues",

@@ -11,6 +11,7 @@ from aqmlab_papers.evaluation.run import CaseRuns, Evidence
 from aqmlab_papers.evaluation.scorecard import Cell, Scorecard, commands
 from aqmlab_papers.evaluation.show.figures import Drawn
 from aqmlab_papers.evaluation.show.tables import DASH, table
+from aqmlab_papers.evaluation.standards import RFC7928
 from aqmlab_papers.evaluation.verdict import CORRECTIONS, LEVEL, Verdict
 
 Document = dict[str, Any]
@@ -34,11 +35,13 @@ def document(
     effort = evidence.effort
     return {
         "schema": EVALUATION.version,
+        # Documents of earlier versions have no such key, and are by RFC 7928.
+        **({} if effort.standard == RFC7928 else {"rfc": effort.standard.number}),
         "version": effort.engine.version,
         "engine_name": str(effort.engine),
         "command": command,
         "seconds": seconds,
-        "labels": [one.label for one in effort.disciplines],
+        "labels": [one.label for one in effort.subjects],
         "reference": effort.reference,
         "seeds": effort.seeds,
         "sections": list(effort.sections),
@@ -58,9 +61,9 @@ def method(evidence: Evidence, card: Scorecard) -> list[str]:
     """Return paragraphs on the tests and their errors."""
     effort = evidence.effort
     found = [
-        f"Every discipline is compared with {effort.reference}, seed by seed: runs of a seed have the same traffic and "
-        "the same round-trip times. Where a section says so, it is compared with itself in another setting. Intervals "
-        "are Student's, of 95 %, each for itself.",
+        f"Every {effort.standard.noun} is compared with {effort.reference}, seed by seed: runs of a seed have the "
+        "same traffic and the same round-trip times. Where a section says so, it is compared with itself in another "
+        "setting. Intervals are Student's, of 95 %, each for itself.",
         "The null hypothesis of a test is that the mean difference is no larger than the least difference of interest, "
         "which stands in the head of each column; so a small difference is not called better only because many seeds "
         f"resolve it. All {card.tested} tests of this report are one family: {CORRECTIONS[card.correction]}. "
@@ -77,11 +80,11 @@ def method(evidence: Evidence, card: Scorecard) -> list[str]:
 
 
 def _summary(evidence: Evidence, card: Scorecard) -> list[Document]:
-    """Count the verdicts on each discipline in each section."""
+    """Count the verdicts on each subject in each section."""
     tested = [one for one in evidence.guidelines if any(case.judged for case in one.cases)]
     return [
         {"label": one.label, "cells": [_counts(guideline, card, one.label) for guideline in tested]}
-        for one in evidence.effort.disciplines
+        for one in evidence.effort.subjects
     ]
 
 
@@ -106,6 +109,7 @@ def _guideline(one: Guideline, evidence: Evidence, card: Scorecard, figures: Seq
     return {
         **{name: getattr(one, name) for name in head},
         "departures": list(one.departures),
+        **({"open": list(one.open)} if one.open else {}),
         "figures": [{"name": each.name, "text": each.text} for each in figures],
         "cases": [_case(one, case, evidence, card, bool(figures)) for case in shown],
         "table": table(one, evidence),
@@ -116,7 +120,7 @@ def _case(guideline: Guideline, case: Case, evidence: Evidence, card: Scorecard,
     runs = evidence.cases[guideline.section, case.name]
     name = f"{guideline.name}-{case.name}".rstrip("-").replace(" ", "-")
     rows = []
-    for one in evidence.effort.disciplines:
+    for one in evidence.effort.subjects:
         cells = card.of(guideline, case, one.label)
         rows.append(
             {
@@ -134,7 +138,13 @@ def _case(guideline: Guideline, case: Case, evidence: Evidence, card: Scorecard,
         "judged": case.judged,
         "against": None if case.against is None else " ".join(part for part in case.against if part),
         "measures": [
-            {"name": one.name, "unit": one.unit, "better": one.better, "least": f"{one.least:g} {one.unit}".strip()}
+            {
+                "name": one.name,
+                "unit": one.unit,
+                "better": one.better,
+                "least": f"{one.least:g} {one.unit}".strip(),
+                **({} if one.bound is None else {"bound": f"{one.bound:g} {one.unit}".strip()}),
+            }
             for one in case.measures
         ],
         "rows": rows,
@@ -149,7 +159,7 @@ def scenario_file(name: str) -> str:
 
 
 def _grouped(runs: CaseRuns) -> list[Document]:
-    """List the reasons why disciplines were left out, each with the disciplines."""
+    """List the reasons why subjects were left out, each with the subjects."""
     reasons: dict[str, list[str]] = {}
     for label, reason in runs.left_out.items():
         reasons.setdefault(reason, []).append(label)
@@ -160,8 +170,9 @@ def _cell(cell: Cell) -> Document:
     """Write a cell: a mean or a difference, the sign of the verdict, and the details for the pointer."""
     digits, unit = cell.measure.digits, cell.measure.unit
     own = _estimate(cell.own, digits, signed=False)
+    bounded = {} if cell.measure.bound is None else {"beyond": own if cell.beyond else ""}
     if cell.test is None:
-        return {"text": own, "sign": "", "verdict": "", "tip": cell.reason}
+        return {"text": own, "sign": "", "verdict": "", "tip": cell.reason, **bounded}
     difference = _estimate(cell.test.difference, digits, signed=True)
     reference = _estimate(cell.other, digits, signed=False) if cell.other else DASH
     tip = f"{cell.verdict}: {own} {unit}, compared with {reference} {unit}".replace("  ", " ")
@@ -169,7 +180,7 @@ def _cell(cell: Cell) -> Document:
         tip += f"; p = {cell.test.p:.2g}, corrected {cell.p:.2g} (bound {LEVEL:g})"
     if cell.test.reason:
         tip += f"; {cell.test.reason}"
-    return {"text": difference, "sign": SIGNS[cell.verdict], "verdict": str(cell.verdict), "tip": tip}
+    return {"text": difference, "sign": SIGNS[cell.verdict], "verdict": str(cell.verdict), "tip": tip, **bounded}
 
 
 def _estimate(summary: Summary, digits: int, *, signed: bool) -> str:
@@ -177,3 +188,21 @@ def _estimate(summary: Summary, digits: int, *, signed: bool) -> str:
         return DASH
     half = f" ± {summary.ci95:.{digits}f}" if varies(summary.mean, summary.ci95) else ""
     return f"{summary.mean:{'+' if signed else ''}.{digits}f}{half}"
+
+
+def beyond(found: Mapping[str, Any]) -> list[str]:
+    """List the means that are beyond a bound of the RFC."""
+    return [
+        f"{one['section']} {case['name']}".rstrip()
+        + f": {row['label']}: {measure['name']} {cell['beyond']} (at most {measure['bound']})"
+        for one in found["guidelines"]
+        for case in one["cases"]
+        for row in case["rows"]
+        for measure, cell in zip(case["measures"], row["cells"], strict=True)
+        if cell.get("beyond")
+    ]
+
+
+def opened(found: Mapping[str, Any]) -> list[str]:
+    """List what the RFC asks for that is not done."""
+    return [f"{one['heading']}: {text}" for one in found["guidelines"] for text in one.get("open", ())]

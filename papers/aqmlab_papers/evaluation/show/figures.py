@@ -39,10 +39,10 @@ def drawn(guideline: Guideline, evidence: Evidence) -> list[Drawn]:
     """Draw the figures of a guideline; those without data are left out."""
     cases = [evidence.cases[guideline.section, case.name] for case in guideline.cases]
     found = []
-    disciplines = evidence.effort.disciplines
-    shade = colours(disciplines)
-    key = explained(disciplines)
-    many = len(disciplines) > FEW
+    effort = evidence.effort
+    shade = colours(effort)
+    key = explained(effort)
+    many = len(effort.subjects) > FEW
     if panels := [panel for case in cases for plot in case.case.plots for panel in _tradeoff(case, plot, shade)]:
         text = (
             "Goodput over the delay in excess of the idle network's, better up and to the right. Small marks: the "
@@ -54,7 +54,7 @@ def drawn(guideline: Guideline, evidence: Evidence) -> list[Drawn]:
     if panels := [_line(line, cases, evidence, shade, guideline.x_axis) for line in guideline.lines]:
         text = "Means of the runs" + ("" if many else " with 95 % confidence intervals")
         if any(case.case.against for case in cases) and not many:
-            text += "; dashed: the same discipline in the case that it is compared with"
+            text += f"; dashed: the same {effort.standard.noun} in the case that it is compared with"
         grid = Grid(panels=panels, across=3 if len(panels) % 3 == 0 else 2)
         found.append(_of(guideline, "curves", f"{text}. {_capital(key)}".strip(), grid, legend=True))
     if not many and (panels := [panel for case in cases for panel in _distribution(case, shade)]):
@@ -145,7 +145,7 @@ def _line(line: Line, cases: Sequence[CaseRuns], evidence: Evidence, shade: Mapp
     """Return the panel of a measure over `Case.x`."""
     shapes: list[Shape] = []
     many = len(shade) > FEW
-    marks = outlines(evidence.effort.disciplines)
+    marks = outlines(evidence.effort)
     for label in shade:
         shapes += _curve(line.measure, cases, label, shade[label], marks[label], interval=not many)
         others = [(case, evidence.cases[case.case.against]) for case in cases if case.case.against]

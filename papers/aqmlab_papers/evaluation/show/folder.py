@@ -10,6 +10,7 @@ from aqmlab.reports.figure import embedded
 from aqmlab.reports.template import rendered
 from aqmlab.scenario import portable
 from aqmlab.sealed import sealed, unsealed
+from aqmlab_papers.evaluation.describe.standard import Standard
 from aqmlab_papers.evaluation.run import Evidence
 from aqmlab_papers.evaluation.scorecard import Scorecard, frame
 from aqmlab_papers.evaluation.show.document import Document, document, scenario_file
@@ -60,12 +61,12 @@ def contents(
         found["simulated"] = simulated
     yield from ((name, text.encode()) for name, text in _scenarios(evidence, found).items())
     yield TABLE, frame(card, evidence).write_csv().encode()
-    yield REPORT, report(found, figures).encode()
+    yield REPORT, report(found, figures, evidence.effort.standard).encode()
     yield DOCUMENT, sealed(found)
 
 
 def _scenarios(evidence: Evidence, found: Document) -> dict[str, str]:
-    """Return the scenario of each case, with the settings of the case and without those of a discipline."""
+    """Return the scenario of each case, with the settings of the case and without those of a subject."""
     texts = {}
     for guideline in found["guidelines"]:
         for case in guideline["cases"]:
@@ -74,17 +75,18 @@ def _scenarios(evidence: Evidence, found: Document) -> dict[str, str]:
     return texts
 
 
-def report(found: Document, figures: Mapping[str, Sequence[Drawn]]) -> str:
+def report(found: Document, figures: Mapping[str, Sequence[Drawn]], standard: Standard) -> str:
     """Return the report as HTML."""
     seeds = f"{found['seeds']} seed{'s' if found['seeds'] > 1 else ''}"
     return rendered(
         "evaluation.html",
-        title="Evaluation by RFC 7928",
-        made=f"{len(found['labels'])} disciplines, {seeds}, {found['done']} runs on the {found['engine_name']} engine; "
-        f"aqmlab {found['version']}",
+        title=f"Evaluation by {standard.name}",
+        made=f"{len(found['labels'])} {standard.nouns}, {seeds}, {found['done']} runs on the "
+        f"{found['engine_name']} engine; aqmlab {found['version']}",
         command=found["command"],
         has_figures=True,
         evaluation=found,
+        standard=standard,
         failures=found["failures"],
         figures={each.name: embedded(each.figure, each.name) for own in figures.values() for each in own},
     )

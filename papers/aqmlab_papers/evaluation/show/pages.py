@@ -5,7 +5,7 @@ The report beside the evaluation has all that the page leaves out: the numbers o
 
 import shutil
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,9 @@ from aqmlab.kinds import EVALUATION
 from aqmlab.reports.image import small_copy
 from aqmlab.reports.pages import table
 from aqmlab.sealed import unsealed
-from aqmlab_papers.evaluation.show.document import SIGNS
+from aqmlab_papers.evaluation.show.document import SIGNS, beyond, opened
 from aqmlab_papers.evaluation.show.files import DOCUMENT
+from aqmlab_papers.evaluation.standards import standard_of
 from aqmlab_papers.evaluation.verdict import Verdict
 
 Document = Mapping[str, Any]
@@ -39,6 +40,7 @@ def write(folder: Path, page: Path, figures: Collection[str] = ()) -> None:
 
 def text(found: Document, figures: Collection[str], images: str) -> str:
     """Return the page as Markdown; the figures of these names are in the folder ``images``."""
+    standard = standard_of(found)
     labels = ", ".join(f"`{label}`" for label in found["labels"])
     signs = ", ".join(f"{SIGNS[each]} {each}" for each in (Verdict.BETTER, Verdict.WORSE, Verdict.NONE))
     drawn = {each["name"]: (one["heading"], each["text"]) for one in found["guidelines"] for each in one["figures"]}
@@ -46,24 +48,31 @@ def text(found: Document, figures: Collection[str], images: str) -> str:
         raise ValueError(f"{', '.join(sorted(strange))}: the evaluation has the figures {', '.join(drawn)}")
     rows = found["scorecard"]
     parts = [
-        f"# RFC 7928: {len(found['labels'])} disciplines",
-        "*Generated from an evaluation by `make evaluation`; [the reading](README.md) is by hand.*",
+        f"# {standard.name}: {len(found['labels'])} {standard.nouns}",
+        f"*Generated from an evaluation by `make evaluation`; [the reading]({standard.reading}) is by hand.*",
         f"`{found['command']}` made it: {labels}; {found['seeds']} seeds, {found['done']} runs. Its report has the "
         "numbers of each section with their intervals, the figures, and the commands that repeat them.",
         "## Scorecard",
-        f"Numbers of measures that are {signs} compared with `{found['reference']}`; in 4.5 and 4.6 compared with "
-        "the same discipline without ECN, and without fair queueing.",
+        f"Numbers of measures that are {signs} compared with `{found['reference']}`; in {standard.own[0]} compared "
+        f"with {standard.own[1]}.",
         table(
             ["", *(cell["section"] for cell in rows[0]["cells"])],
             [[f"`{row['label']}`", *(cell["text"] for cell in row["cells"])] for row in rows],
         ),
         *found["method"],
         f"The sections: {'; '.join(one['heading'] for one in found['guidelines'])}.",
+        *_listed("Beyond a bound of the RFC", beyond(found)),
+        *_listed("Open", opened(found)),
     ]
     for name in figures:
         heading, caption = drawn[name]
         parts += [f"![{heading}]({images}/{name}.png)", f"*{heading}. {caption}*"]
     return "\n\n".join(parts) + "\n"
+
+
+def _listed(heading: str, lines: Sequence[str]) -> list[str]:
+    """Return a section that is a list; nothing if that is empty."""
+    return [f"## {heading}", "\n".join(f"* {line}" for line in lines)] if lines else []
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from aqmlab.results.summary import Summary
 from aqmlab_papers.evaluation.describe.discipline import Discipline
@@ -32,10 +32,15 @@ def table(guideline: Guideline, evidence: Evidence) -> Lines | None:
     return made[guideline.kind](guideline, evidence) if guideline.kind in made else None
 
 
+def _disciplines(evidence: Evidence) -> Sequence[Discipline]:
+    """Return the subjects of RFC 7928, which alone has such sections."""
+    return cast(Sequence[Discipline], evidence.effort.subjects)
+
+
 def _sensitivity(guideline: Guideline, evidence: Evidence) -> Lines:
     """Tabulate delay and goodput with each parameter halved, as it is, and doubled; the most influential come first."""
     rows = []
-    for one in evidence.effort.disciplines:
+    for one in _disciplines(evidence):
         own = []
         for number, (path, value) in enumerate(numbers(one).items()):
             places = [(guideline.section, f"{number + 1} x {factor:g}") for factor in FACTORS]
@@ -70,7 +75,7 @@ def _number(value: float | None, digits: int) -> str:
 
 def _cost(_: Guideline, evidence: Evidence) -> Lines:
     known = complexity()
-    rows = [_cost_of(one, known) for one in evidence.effort.disciplines]
+    rows = [_cost_of(one, known) for one in _disciplines(evidence)]
     flows = sorted(known.queue)
     heads = [f"Instructions, {count} flows" for count in flows]
     columns = ["Discipline", *heads, "State (bytes)", "Decides at", "Timer", "Randomness"]
@@ -97,7 +102,7 @@ def _said(doc: str, what: str) -> str:
 
 def _operator(_: Guideline, evidence: Evidence) -> Lines:
     rows = []
-    for one in evidence.effort.disciplines:
+    for one in _disciplines(evidence):
         if one.foreign:
             rows.append([one.label, *[DASH] * 4])
             continue

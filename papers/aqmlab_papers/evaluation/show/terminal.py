@@ -5,15 +5,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from aqmlab.text import columns, printable
-from aqmlab_papers.evaluation.show.document import SIGNS
+from aqmlab_papers.evaluation.show.document import SIGNS, beyond
+from aqmlab_papers.evaluation.standards import standard_of
 from aqmlab_papers.evaluation.verdict import CORRECTIONS, Verdict
 
 _WIDTH = 110
 
 
 def scorecard(found: Mapping[str, Any]) -> str:
-    """Return the counts of the verdicts on each discipline by section, and what the signs mean."""
-    rows = found["scorecard"]
+    """Return the counts of the verdicts on each subject by section, and what the signs mean."""
+    standard, rows = standard_of(found), found["scorecard"]
     sections = [cell["section"] for cell in rows[0]["cells"]] if rows else []
     parts = []
     # As many sections beside each other as a line has room for.
@@ -26,14 +27,17 @@ def scorecard(found: Mapping[str, Any]) -> str:
     meaning = ", ".join(f"{SIGNS[each]} {each}" for each in (Verdict.BETTER, Verdict.WORSE, Verdict.NONE))
     seeds = f"{found['seeds']} seed{'s' if found['seeds'] > 1 else ''}"
     told = (
-        f"{meaning}, compared with {found['reference']} (4.5, 4.6: with itself without ECN and scheduling); numbers of "
+        f"{meaning}, compared with {found['reference']} (in {standard.own[0]} with {standard.own[1]}); numbers of "
         f"measures. {found['tested']} tests, {seeds}: {CORRECTIONS[found['correction']]}."
     )
-    return "\n\n".join([*parts, textwrap.fill(told, _WIDTH), *_left_out(found)])
+    notes = [f"Beyond a bound of the RFC: {line}" for line in beyond(found)]
+    if some := ", ".join(one["section"] for one in found["guidelines"] if one.get("open")):
+        notes.append(f"Open, for the reasons in the report: {some}")
+    return "\n\n".join([*parts, textwrap.fill(told, _WIDTH), *notes, *_left_out(found)])
 
 
 def _left_out(found: Mapping[str, Any]) -> list[str]:
-    """List the cases that no discipline could have, such as those that the engine cannot perform."""
+    """List the cases that no subject could have, such as those that the engine cannot perform."""
     return [
         f"Left out: {' '.join(part for part in (one['section'], case['name']) if part)}: {printable(out['reason'])}"
         for one in found["guidelines"]
