@@ -71,16 +71,18 @@ def _queues(
 
 
 _FORMS = {"REM": "REM (36)"}
+_LIGHT = Column("a", "light, 80 flows of 550 ms", "exp2-light", besides=_FORMS)
 
 FIGURE_6 = _queues(
     "fig6",
     "Experiment 2: queue length under two extreme loads",
     [
-        Column("a", "light, 80 flows of 550 ms", "exp2-light", besides=_FORMS),
+        _LIGHT,
         Column("b", "heavy, 800 flows of 70 ms", "exp2-heavy", besides={**_FORMS, "PI*": "PI* (0.7 s)"}),
     ],
     "In (b) PI* is as the paper designs it, outside the rule, and beside it with 0.7 s, within it.",
 )
+FIGURE_6A = _queues("fig6a", "Experiment 2: queue length under the light load", [_LIGHT])
 FIGURE_8 = _queues(
     "fig8",
     "Experiment 3: queue length over time",
