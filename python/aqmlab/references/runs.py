@@ -19,7 +19,7 @@ from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
 from aqmlab.runs.swept import Sweep
-from aqmlab.scenario import Scenario, is_own, shipped
+from aqmlab.scenario import Scenario, Settings, is_own, shipped
 from aqmlab.sealed import unsealed
 
 
@@ -134,7 +134,7 @@ def _of_evaluation(name: str, file: Path, document: Mapping[str, Any]) -> Cited:
     if rfc == "7928":
         runs = [run for one in scenarios for run in _of_labels(document["labels"], one, engine)]
     else:
-        senders = [{"dumbbell": {}, "traffic": [{"tcp": label}]} for label in document["labels"]]
+        senders: list[Settings] = [{"dumbbell": {}, "traffic": [{"tcp": label}]} for label in document["labels"]]
         runs = [Run(one.resolved, engine) for one in [*scenarios, *map(Scenario.from_dict, senders)]]
     return Cited(name, document["version"], [f"rfc{rfc}"], runs)
 

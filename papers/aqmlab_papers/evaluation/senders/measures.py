@@ -72,7 +72,7 @@ def starved(entry: str, share: float, warmup: float, name: str = "Starved") -> m
 
     def seconds(frame: polars.DataFrame) -> float:
         rates = frame.filter(frame["t"] >= warmup)[f"{entry}.throughput"].fill_null(0.0)
-        return 100 * sum(rate < share * 1e5 for rate in rates) / len(rates)
+        return float(100 * (rates < share * 1e5).sum() / len(rates))
 
     return _of_series(name, "%", 2.0, seconds)
 

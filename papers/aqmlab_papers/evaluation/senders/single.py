@@ -75,7 +75,7 @@ GUIDELINES = [
         "5.1.3",
         "Protection against high packet loss",
         "should",
-        "The same in front of small buffers, of a quarter to one and a half bandwidth-delay products: below the "
+        "Four long flows in front of buffers of a quarter to one and a half bandwidth-delay products: below the "
         "latter, says the RFC, several flows of BBR's first version caused a sustained loss.",
         [_buffer(size, [m.loss("bulk"), m.goodput("bulk")], 80.0) for size in (0.25, 0.5, 1.0, 1.5)],
         lines=_LINES,

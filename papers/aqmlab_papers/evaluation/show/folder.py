@@ -1,5 +1,6 @@
 """The folder of an evaluation: report, figures, scenarios, the scorecard as CSV, and its content as JSON."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -66,12 +67,22 @@ def contents(
 
 
 def _scenarios(evidence: Evidence, found: Document) -> dict[str, str]:
-    """Return the scenario of each case, with the settings of the case and without those of a subject."""
+    """Return the scenario of each case, with the settings of the case and without those of a subject.
+
+    The recordings that its link follows are beside it.
+    """
     texts = {}
     for guideline in found["guidelines"]:
         for case in guideline["cases"]:
             scenario = evidence.cases[guideline["section"], case["name"]].scenario
-            texts[scenario_file(case["anchor"])] = portable(scenario)[0]
+            text = portable(scenario)[0]
+            for key in ("rates", "reverse_rates"):
+                followed = scenario.resolved.get("dumbbell", {}).get(key, "auto")
+                if followed != "auto":
+                    file = Path(followed["file"])
+                    text = text.replace(json.dumps(str(file), ensure_ascii=False), f'"{file.name}"')
+                    texts[f"scenarios/{file.name}"] = file.read_text(encoding="utf-8")
+            texts[scenario_file(case["anchor"])] = text
     return texts
 
 
