@@ -10,12 +10,12 @@ CHOICES = [
         "What version 1 fails is what version 3 and the draft have added."
     ),
     Choice("Variables", "verified by name", "read off packets").because(
-        "The simulator shows no variables of a sender. Sent and acknowledged packets have the pace and the flight, and by "
-        "them the phases; where they do not, the case is not testable."
+        "The simulator shows no variables of a sender. Sent and acknowledged packets have the pace and the flight, "
+        "and by them the phases; where they do not, the case is not testable."
     ),
     Choice("A limited application", "", "200 packets each 0.5 s, at a round trip of 200 ms").because(
-        "Less than a round trip's worth, so that each sample is limited; 5 % losses are ten of a chunk, where the rule asks "
-        "for six."
+        "Less than a round trip's worth, so that each sample is limited; 5 % losses are ten of a chunk, where the "
+        "rule asks for six."
     ),
     Choice("Aggregation", "e.g., cellular", "60 of 65 ms without acknowledgements").because(
         "Twice the BDP lasts 40 ms longer than a round trip: a window without more would stall."

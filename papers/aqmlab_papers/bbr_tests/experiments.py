@@ -13,34 +13,36 @@ def _each(**more: Settings) -> dict[str, Settings]:
     return {tcp: {"traffic.flow.tcp": tcp, **more.get(tcp, {})} for tcp in TCPS}
 
 
-def _changed(**changes: list[str]) -> dict[str, Settings]:
-    return _each(**{tcp: {"dumbbell.changes": change, "traffic.flow.start": "0 s"} for tcp, change in changes.items()})
+def _changed(start: str, **changes: list[str]) -> dict[str, Settings]:
+    """Return them on a link whose rate changes when a phase of theirs begins, which their start therefore fixes."""
+    return _each(**{tcp: {"dumbbell.changes": one, "traffic.flow.start": start} for tcp, one in changes.items()})
 
 
 One = partial(Experiment, aqms=_each(), series=True, rivals={})
 Flow = partial(One, scenario="bbr-tests/one-flow")
-Moment = partial(Flow, most_seeds=1, varied=False)
-"""A flow on a path that changes when one of its phases begins: nothing in it is random."""
+Moment = partial(Flow, varied=False)
+"""A flow on a path that changes when one of its phases begins."""
 
 EXPERIMENTS = [
     Flow("alone", "A flow alone"),
     Moment(
         "deeper-drain",
         "The link loses 70 % of its rate when DRAIN begins",
-        aqms=_changed(bbr=["750 ms: 30 Mbit/s"], bbr3=["535 ms: 30 Mbit/s"]),
-        settings={"duration": "5 s"},
+        aqms=_changed("uniform(0 s, 10 ms)", bbr=["750 ms: 30 Mbit/s"], bbr3=["535 ms: 30 Mbit/s"]),
+        settings={"duration": "7 s"},
     ),
     Moment(
         "drain",
         "The link loses 10 % of its rate when DRAIN begins",
-        aqms=_changed(bbr=["750 ms: 90 Mbit/s"], bbr3=["535 ms: 90 Mbit/s"]),
+        aqms=_changed("uniform(0 s, 10 ms)", bbr=["750 ms: 90 Mbit/s"], bbr3=["535 ms: 90 Mbit/s"]),
         settings={"duration": "5 s"},
     ),
     Moment(
         "down",
         "The link loses 10 % of its rate when PROBE_DOWN begins",
-        aqms=_changed(bbr=["1.11 s: 90 Mbit/s"], bbr3=["2.735 s: 90 Mbit/s"]),
+        aqms=_changed("0 s", bbr=["1.11 s: 90 Mbit/s"], bbr3=["2.735 s: 90 Mbit/s"]),
         settings={"duration": "8 s"},
+        most_seeds=1,  # with another start the phase begins at another time
     ),
     One(
         "limited",

@@ -23,25 +23,25 @@ RATE = Axis("Sent, over the link's rate", 0, 2.2)
 def phases(evidence: Evidence) -> Iterator[Curve]:
     """The phases of a flow alone at 100 Mbit/s and 40 ms."""
     for tcp in TCPS:
-        yield curve("a", tcp, evidence["alone"], lambda seen: seen.pace, PATH, 12)
-        yield curve("b", tcp, evidence["alone"], lambda seen: seen.flight, PATH, 12)
+        yield curve("a", tcp, evidence["alone"], lambda seen: seen.pace, PATH, (0, 12))
+        yield curve("b", tcp, evidence["alone"], lambda seen: seen.flight, PATH, (0, 12))
 
 
 @figure(
     [
-        Panel("a", "70 % less from DRAIN on", Axis(TIME, 0, 5), RATE),
+        Panel("a", "70 % less from DRAIN on", Axis(TIME, 0, 7), RATE),
         Panel("b", "Ten times after 5 s", Axis(TIME, 4, 9), RATE),
     ],
     needs=["deeper-drain", "faster"],
-    caption="One run; means of 20 ms. Rates are parts of 100 Mbit/s. In (a) 30 Mbit/s remain, and what is sent in DRAIN is "
-    "more than that.",
+    caption="One run; means of 20 ms. Rates are parts of 100 Mbit/s. In (a) 30 Mbit/s remain, and what is sent in "
+    "DRAIN is more than that.",
     beyond=True,
 )
 def changes(evidence: Evidence) -> Iterator[Curve]:
     """The rate at which a flow sends when that of the link changes."""
-    for panel, name, end in (("a", "deeper-drain", 5), ("b", "faster", 9)):
+    for panel, name, span in (("a", "deeper-drain", (0, 7)), ("b", "faster", (4, 9))):
         for tcp in TCPS:
-            yield curve(panel, tcp, evidence[name], lambda seen: seen.pace, PATH, end)
+            yield curve(panel, tcp, evidence[name], lambda seen: seen.pace, PATH, span)
 
 
 ITEMS = (phases, changes)

@@ -141,14 +141,14 @@ def _seen(frame: polars.DataFrame, path: Path) -> Seen:
 
 def reading(runs: Runs, tcp: str, read: Reading, path: Path, at: At | None = None, unit: str = "") -> PerSeed:
     """Read a number off each run of a version of BBR on a path."""
-    return runs.from_series(tcp, lambda frame: read(_seen(frame, path)), at, unit=unit)
+    return runs.from_series(tcp, lambda frame: round(read(_seen(frame, path)), 4), at, unit=unit)
 
 
 def curve(
-    panel: str, tcp: str, runs: Runs, read: Callable[[Seen], NDArray[np.float64]], path: Path, end: float
+    panel: str, tcp: str, runs: Runs, read: Callable[[Seen], NDArray[np.float64]], path: Path, span: tuple[float, float]
 ) -> Curve:
     """Return the curve of a quantity of the first run, a point each 20 ms."""
     frame = runs.series(tcp)
     seen = _seen(frame.rename({column: column.removeprefix("bottleneck.") for column in frame.columns}), path)
-    few = slice(0, int(end / seen.step), round(0.02 / seen.step))
+    few = slice(*(round(time / seen.step) for time in (*span, 0.02)))
     return Curve(panel, tcp, seen.t[few], read(seen)[few], run=runs.seeds[0])
