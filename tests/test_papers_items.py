@@ -55,7 +55,9 @@ def named(row: Row) -> list[tuple[str, str]]:
     return [(kind, name) for kind, _, name in (text.partition(" ") for text in re.findall(r"`([^`]+)`", row["by"]))]
 
 
-AT_FIXED_TIMES = {"case4", "double", "exp4", "fifth", "fig2", "fine", "forecast", "queue", "steps"}
+AT_FIXED_TIMES = {"case4", "double", "exp4", "fifth", "fig2", "fine", "forecast", "queue", "steps"}.union(
+    one.name for one in library.load("bbr-tests").experiments
+)
 """The experiments of whose runs something is read at fixed times, so that these are of the whole duration."""
 
 PARTS = (0.05, 0.2, 0.5, 1.0)

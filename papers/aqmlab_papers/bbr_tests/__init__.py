@@ -1,0 +1,1 @@
+"""The test cases of the BBR draft (CCWG). `aqmlab_papers` describes the files."""
