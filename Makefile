@@ -173,12 +173,14 @@ reproduce: setup ## reproduce the papers, 5 to 20 seeds, in out/reproduce, and w
 	$(BIN)/python -m aqmlab_papers.show.pages out/reproduce docs/papers
 
 # One more discipline costs its own runs: out/rfc7928/store keeps the others. The site has the reports, if they are there.
-evaluation: setup ## evaluate all disciplines by RFC 7928, in out/rfc7928, and write docs/evaluation from it: ten minutes
+evaluation: setup ## evaluate all disciplines by RFC 7928, senders by RFC 9743, and write docs/evaluation: ten minutes
 	$(BIN)/aqmlab evaluate --aqm all --out out/rfc7928
 	$(BIN)/aqmlab evaluate --aqm codel --aqm pie --aqm fq_codel --aqm lred --aqm raqm --aqm redtail --aqm dtared \
 	  --store out/rfc7928/store --out out/rfc7928-papers
 	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928 docs/evaluation/all.md
 	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc7928-papers docs/evaluation/papers.md section-8.2.3-tradeoff
+	$(BIN)/aqmlab evaluate --rfc 9743 --tcp cubic --tcp bbr3 --out out/rfc9743
+	$(BIN)/python -m aqmlab_papers.evaluation.show.pages out/rfc9743 docs/evaluation/senders.md
 
 # Linux's senders run, in a quarter of an hour, if `make kernel` has built the kernel.
 UML = $${AQMLAB_CACHE:-$$HOME/.cache/aqmlab}/kernel/linux

@@ -27,7 +27,11 @@ SIGNPOST = "Where to go"
 TITLES = {"README.md": "Overview <README.md>"}
 """Pages of the home page's table of contents that have another title there."""
 
-EVALUATIONS = {"evaluation/all.md": "rfc7928/index.html", "evaluation/papers.md": "rfc7928-papers/index.html"}
+EVALUATIONS = {
+    "evaluation/all.md": "rfc7928/index.html",
+    "evaluation/papers.md": "rfc7928-papers/index.html",
+    "evaluation/senders.md": "rfc9743/index.html",
+}
 """The pages that sum an evaluation up, and its report in out/."""
 
 GENERATED = ["reference/cli", "reference/python", "reference/papers", "reference/theory/index"]
