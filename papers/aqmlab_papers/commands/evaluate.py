@@ -72,7 +72,7 @@ def evaluate(
             metavar="SPEC",
             autocompletion=completion.subject,
             help="The discipline or sender with which the others are compared; default: droptail, or with --rfc 9743 "
-            "linux:congestion=reno.",
+            "`linux:congestion=reno`.",
         ),
     ] = None,
     seeds: Annotated[
@@ -91,7 +91,7 @@ def evaluate(
         bool, typer.Option("--quick", help=f"Run {_QUICK_SEEDS} seeds: figures as a whole, and few verdicts.")
     ] = False,
     out: Annotated[
-        Path | None, options.out(help="Write the report to this folder; default: out/rfc7928 or out/rfc9743.")
+        Path | None, options.out(help="Write the report to this folder; default: `out/rfc7928` or `out/rfc9743`.")
     ] = None,
     store: Annotated[
         Path | None, options.store(help="Keep finished runs in this folder; default: store in --out.")
@@ -106,8 +106,8 @@ def evaluate(
     each measure: better, worse, or no difference shown, compared with drop-tail, and a bound on the errors of all tests
     together. Each number leads to its figure, its scenario and the command that repeats it.
 
-    With --rfc 9743 it is senders that are compared: --tcp cubic --tcp bbr3, with Reno. What that RFC asks for and is
-    not done is listed as open.
+    With --rfc 9743 it is senders that are compared, each given with --tcp, and the reference is Reno. What that RFC
+    asks for and is not done is listed as open.
 
     Finished runs are kept: rerunning the command computes only missing runs, even after Ctrl-C or kill -9, and one more
     discipline or sender costs its own runs only.
