@@ -1,7 +1,7 @@
 """Experiment 2 between real hosts, as the Linux engine runs it."""
 
 from aqmlab_papers import LINUX_TCP, Choice, Measurement
-from aqmlab_papers.lred.figures.queues import FIGURE_6, FIGURE_6A
+from aqmlab_papers.lred.figures.queues import FIGURE_6, figure_6a
 
 HOSTS = Measurement(
     engine="linux",
@@ -10,7 +10,7 @@ HOSTS = Measurement(
     quick={"duration": "60 s"},
     seeds=2,
     full_seeds=10,
-    items=[FIGURE_6A, FIGURE_6],
+    items=[figure_6a(), FIGURE_6],
     choices=[
         Choice("TCP", "Reno, newest version of ns-2", "that of the engine's Linux kernel with Reno").because(
             "Loss detection, SACK, delayed ACKs and time-outs are the kernel's own."
