@@ -175,7 +175,7 @@ def assess(findings: Findings, watch: Watch | None = None) -> Assessment:
 
 
 def _is_decided_by(ruling: Ruling, own: Evidence) -> bool:
-    """Check whether each number that decides is of runs of ``own``: a verdict of simulated runs is not a measured one."""
+    """Check whether each deciding number is of runs of ``own``: a verdict of simulated runs is not a measured one."""
     return all(name in own for check in ruling.judgement.checks for name, *_ in check.reads or ())
 
 
