@@ -33,8 +33,8 @@ def phases(evidence: Evidence) -> Iterator[Curve]:
         Panel("b", "Ten times after 5 s", Axis(TIME, 4, 9), RATE),
     ],
     needs=["deeper-drain", "faster"],
-    caption="One run; means of 20 ms. Rates are parts of 100 Mbit/s. In (a) 30 Mbit/s remain, and what is sent in "
-    "DRAIN is more than that.",
+    caption="One run; means of 20 ms. Rates are parts of 100 Mbit/s. In (a) 30 Mbit/s remain, and DRAIN sends "
+    "more than that.",
     beyond=True,
 )
 def changes(evidence: Evidence) -> Iterator[Curve]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MARGIN = 0.99
-"""The pace is 1 % below the bandwidth (BBR.PacingMarginPercent)."""
+"""The pace is 1 % below the bandwidth (`BBR.PacingMarginPercent`)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class Seen:
 
     @property
     def flight(self) -> NDArray[np.float64]:
-        """BDPs in flight."""
+        """The data in flight, in BDP."""
         return (self.sent - np.cumsum(self.drops) - self.heard) / self.bdp
 
     def over(self, packets: NDArray[np.float64], span: float) -> NDArray[np.float64]:
@@ -82,10 +82,13 @@ class Seen:
         return float(np.quantile(self.during(values, start, end), 0.9))
 
     def rounds(self, start: float, end: float) -> float:
-        """Count round trips by delivered packets: one ends when what was sent at its begin is acknowledged."""
-        count = 0.0
+        """Count round trips by delivered packets: one ends when the packets sent at its begin are acknowledged."""
+        count, heard = 0.0, self.heard
         while start < end:
-            after = self.when(self.heard >= self.at(self.sent, start), start + self.step)
+            level = self.at(self.sent, start)
+            found = min(int(np.searchsorted(heard, level)), len(heard) - 1)
+            over = (heard[found] - level) / max(heard[found] - heard[found - 1], 1)
+            after = max(float(self.t[found] - over * self.step), start + self.step)
             if after >= end:
                 return count + (end - start) / (after - start)
             start, count = after, count + 1
