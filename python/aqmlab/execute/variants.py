@@ -85,8 +85,8 @@ def spelled_out(aqms: Iterable[str], every: Callable[[], Iterable[str]] = discip
     given = list(aqms)
     if twice := sorted({spec for spec in given if given.count(spec) > 1}):
         raise ValueError(f"{', '.join(twice)} given twice")
-    every = [name for spec in given for name in (every() if spec == "all" else [spec])]
-    return list(dict.fromkeys(every))
+    spelled = [name for spec in given for name in (every() if spec == "all" else [spec])]
+    return list(dict.fromkeys(spelled))
 
 
 def repeated(scenarios: Mapping[str, Scenario]) -> tuple[str, str] | None:

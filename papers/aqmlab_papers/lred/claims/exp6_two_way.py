@@ -230,7 +230,7 @@ def two_way_rem_below(exp6: Runs, *, tolerance: Tolerance) -> Judgement:
 
     def arrivals(frame: polars.DataFrame, link: str) -> float:
         late = frame.filter(polars.col("t") >= 20)[f"{link}arrivals"]
-        return float(late.sum() / (exp6.duration - 20) * REM_PERIOD)
+        return float(late.sum()) / (exp6.duration - 20) * REM_PERIOD
 
     def read(of: Callable[..., float], link: str) -> PerSeed:
         return exp6.from_series("REM", partial(of, link=link), _LARGE, unit="packets")
