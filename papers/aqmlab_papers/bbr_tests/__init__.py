@@ -1,1 +1,1 @@
-"""The test cases of the BBR draft (CCWG). `aqmlab_papers` describes the files."""
+"""The test cases of the draft on BBR. `aqmlab_papers` describes the files."""
