@@ -102,6 +102,8 @@ def press_later() -> None:
     """Send Ctrl-C in 0.3 s: it reaches the main thread even if that waits for a lock."""
     main = threading.main_thread().ident
     assert main
+    # Another test may have imported dask_jobqueue, with which Ctrl-C ends the program.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, signal.pthread_kill, [main, signal.SIGINT]).start()
 
 

@@ -74,7 +74,7 @@ def brief(monkeypatch: pytest.MonkeyPatch) -> Paper:
 DONE = ("tcp", "mixed")
 
 WORKS = "; what this engine can repeat: " + " or ".join(
-    f"aqmlab reproduce {name} --engine linux" for name in ("impact", "survey")
+    f"aqmlab reproduce {name} --engine linux" for name in ("impact", "lred", "survey")
 )
 
 
@@ -198,9 +198,9 @@ def test_a_page_is_written_on_the_measurements(brief: Paper, fake: list[Task], q
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("lred", "--engine", "linux"), "lred cannot be reproduced with engine linux: its experiments are simulations"),
+        (("raqm", "--engine", "linux"), "raqm cannot be reproduced with engine linux: its experiments are simulations"),
         (("impact", "--engine", "fluid"), "the engine that can repeat some of its experiments is linux"),
-        (("lred", "--engine", "linux"), WORKS),
+        (("raqm", "--engine", "linux"), WORKS),
         (("all", "--engine", "linux"), WORKS),
         (("--engine", "linux"), f"applies only to a PAPER{WORKS}"),
         (("--engine", "fluid"), "applies only to a PAPER; no paper has anything that fluid can repeat"),

@@ -33,8 +33,11 @@ def comparison(small: Scenario) -> Comparison:
 def test_every_metric_is_defined_and_every_definition_used(result: Result) -> None:
     of_classes, of_links = result.owned("classes"), result.owned("links")
     assert (list(of_classes), list(of_links)) == (["long"], ["bottleneck"])
-    tfrc = aqmlab.run(Scenario.load("traffic/tfrc").with_(duration="2 s", warmup="1 s")).owned("classes")["tfrc"]
-    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc}
+    brief = {"duration": "2 s", "warmup": "1 s"}
+    tfrc = aqmlab.run(Scenario.load("traffic/tfrc").with_(brief)).owned("classes")["tfrc"]
+    shared = aqmlab.run(Scenario.load("lred/exp1").with_({**brief, "dumbbell.access_half_duplex": "0.5 us"}))
+    cable = shared.owned("links")["sender1"]
+    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc, *cable}
 
 
 def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:

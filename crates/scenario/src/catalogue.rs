@@ -297,7 +297,7 @@ mod tests {
             keys.collect::<Vec<_>>().join(" ")
         };
         assert_eq!(own("ftp"), "");
-        assert_eq!(own("transfer"), "size");
+        assert_eq!(own("transfer"), "size request");
         assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
         assert_eq!(own("cbr"), "ecn rate");
         assert_eq!(own("on-off"), "ecn rate on off");
