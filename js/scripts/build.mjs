@@ -32,7 +32,11 @@ const texts = libraries
     readdirSync(library, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".toml"))
       .map((file) => [
-        file.replaceAll("\\", "/").slice(0, -".toml".length),
+        // A name has "-" where the folder of a Python package has "_".
+        file
+          .replaceAll("\\", "/")
+          .slice(0, -".toml".length)
+          .replace(/^[^/]+/, (folder) => folder.replaceAll("_", "-")),
         readFileSync(join(library, file), "utf8"),
       ]),
   )

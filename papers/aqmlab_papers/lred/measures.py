@@ -105,8 +105,9 @@ class Seconds:
         return float(((queue >= 0.9 * buffer) | (queue <= 0.1 * buffer)).sum())
 
     def overshoot(self, begin: float = 0.0, end: float = np.inf) -> float:
-        """Return the highest mean of 1 s above the target (packets)."""
-        return float(self.during(begin, end).max() - Q0)
+        """Return the highest mean of 1 s above the target (packets); NaN if there is none."""
+        queue = self.during(begin, end)
+        return float(queue.max() - Q0) if queue.size else np.nan
 
 
 def away(runs: Runs, label: str, at: At | None, begin: float, end: float, link: str = "") -> PerSeed:
