@@ -9,15 +9,15 @@ HOSTS = Measurement(
     settings={**LINUX_TCP.settings, "duration": "100 s"},
     full={"duration": "200 s"},
     quick={"duration": "60 s"},
-    seeds=2,
+    seeds=5,
     full_seeds=10,
     items=[figure_6a(), FIGURE_6],
     choices=[
         Choice("TCP", "Reno, newest version of ns-2", "that of the engine's Linux kernel with Reno").because(
             "Loss detection, SACK, delayed ACKs and time-outs are the kernel's own."
         ),
-        Choice("Runs", "200 s", "2 of 100 s").because(
-            "A run takes a minute. `--full` has ten of 200 s, and the heavy load too."
+        Choice("Runs", "200 s", "5 of 100 s").because(
+            "A run takes half a minute. `--full` has ten of 200 s, and the heavy load too."
         ),
     ],
     why="The paper simulated. Here real Linux hosts send through a router that has the disciplines of this package, "

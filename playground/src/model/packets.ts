@@ -18,7 +18,14 @@ export interface Packet {
 
 export type Fate = "at random" | "early" | "for lack of room" | "for its ECN" | "by collisions";
 
-const FATES: readonly (Fate | null)[] = [null, "at random", "early", "for lack of room", "for its ECN", "by collisions"];
+const FATES: readonly (Fate | null)[] = [
+  null,
+  "at random",
+  "early",
+  "for lack of room",
+  "for its ECN",
+  "by collisions",
+];
 
 /** For how long a lost packet is seen, in s on the reader's clock. */
 export const FALL = 0.5;
