@@ -2,6 +2,8 @@
 
 mod classes;
 mod contract;
+#[path = "support/datagram.rs"]
+mod datagram;
 mod driver;
 mod equivalence;
 mod equivalence_codel;

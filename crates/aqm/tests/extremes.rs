@@ -1,25 +1,12 @@
 //! Every algorithm with its parameters at the ends of their ranges, two at a time, on a very slow and a very fast
 //! link, with very small and very large buffers: nothing panics, and all signals are numbers.
 
+use crate::datagram::Datagram;
 use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
 use aqm::params::{ParamKind, Spec, Value};
-use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Packet, Port, Queue, Rate, Span, Time};
 use std::panic::AssertUnwindSafe;
-
-#[derive(Clone, Copy)]
-struct Bare(Packet);
-
-impl Frame for Bare {
-    fn packet(&self) -> Packet {
-        self.0
-    }
-    fn mark(&mut self) {}
-    fn row(&self) -> usize {
-        (self.0.flow % 4) as usize
-    }
-}
 
 /// A number of this parameter's kind.
 fn written(spec: &Spec, x: f64) -> Value {
@@ -96,7 +83,7 @@ fn overload(params: &AnyParams, port: &Port) {
             let bits = random.bits();
             let size = if bits.is_multiple_of(50) { u32::MAX } else { 1 + (bits % 1500) as u32 };
             let packet = Packet { flow: bits >> 60, ..Packet::new(size, bits & 64 == 0) };
-            queue.enqueue(now, Bare(packet), &mut random);
+            queue.enqueue(now, Datagram { packet, row: (packet.flow % 4) as usize }, &mut random);
         }
         for _ in 0..step % 3 {
             queue.dequeue(now, &mut random);

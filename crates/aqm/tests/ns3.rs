@@ -19,27 +19,15 @@
 //!
 //! At one time, lines happen in their order, and then timers, as in ns-3.
 
+use crate::datagram::Datagram;
 use crate::support::Random;
 use aqm::params::Value;
-use aqm::queue::{Frame, Outcome};
+use aqm::queue::Outcome;
 use aqm::{AnyParams, Bytes, Limit, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use std::collections::BTreeMap;
 
 const SEEDS: u64 = 20;
 const FLOWS: usize = 5;
-
-#[derive(Clone, Copy)]
-struct Datagram(Packet);
-
-impl Frame for Datagram {
-    fn packet(&self) -> Packet {
-        self.0
-    }
-    fn mark(&mut self) {}
-    fn row(&self) -> usize {
-        self.0.flow as usize
-    }
-}
 
 enum Source {
     Seeded(Random),
@@ -181,7 +169,7 @@ impl Host {
 
     fn offer(&mut self, now: Time, flow: u64, ecn: Option<&str>) {
         let packet = Packet { flow, l4s: ecn == Some("ect1"), ..Packet::new(self.size, ecn.is_some()) };
-        let outcome = self.queue.enqueue(now, Datagram(packet), &mut self.source);
+        let outcome = self.queue.enqueue(now, Datagram { packet, row: flow as usize }, &mut self.source);
         self.offered[flow as usize] += 1;
         let p = self.p();
         self.forced += u64::from(outcome == Outcome::DroppedEarly && p >= 1.0);
@@ -194,14 +182,14 @@ impl Host {
 
     fn take(&mut self, now: Time) {
         if let Some(sent) = self.queue.dequeue(now, &mut self.source) {
-            self.sent.push(sent.frame.0.flow);
+            self.sent.push(sent.frame.packet.flow);
         }
     }
 
     fn quantity(&self, text: &str) -> f64 {
         let of = |flow: usize| {
             let (counts, name) = (&self.queue.counts()[flow], text.split('.').next().expect("a name"));
-            let waiting = self.queue.waiting().filter(|stored| stored.frame.row() == flow).count() as u64;
+            let waiting = self.queue.waiting().filter(|stored| stored.frame.row == flow).count() as u64;
             match name {
                 "waiting" => waiting,
                 "gone" => self.offered[flow] - waiting,

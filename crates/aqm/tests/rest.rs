@@ -1,23 +1,10 @@
 //! An algorithm whose periods are declared to change nothing while no packet comes keeps to that, to the last bit.
 
+use crate::datagram::Datagram;
 use crate::support::{PORT, Random};
 use aqm::aqm::NAMES;
-use aqm::queue::Frame;
 use aqm::{AnyParams, Packet, Queue, Span, Time};
 use std::collections::BTreeSet;
-
-#[derive(Clone, Copy)]
-struct Datagram(Packet);
-
-impl Frame for Datagram {
-    fn packet(&self) -> Packet {
-        self.0
-    }
-    fn mark(&mut self) {}
-    fn row(&self) -> usize {
-        usize::from(self.0.class) - 1
-    }
-}
 
 /// A queue with its clocks.
 #[derive(Clone)]
@@ -61,7 +48,12 @@ impl Host {
                     Packet { class: 1 + (self.random.bits() % 2) as u8, ..Packet::new(500, i % 2 == 0) };
                 format!(
                     "{:?}",
-                    self.queue.enqueue_or(self.now, Datagram(packet), &mut self.random, |_, _| ())
+                    self.queue.enqueue_or(
+                        self.now,
+                        Datagram { packet, row: usize::from(packet.class) - 1 },
+                        &mut self.random,
+                        |_, _| ()
+                    )
                 )
             } else {
                 String::new()
