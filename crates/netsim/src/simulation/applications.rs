@@ -250,8 +250,8 @@ impl<P: Probe> Simulation<P> {
         self.endpoints.clients[number as usize].connections.clear();
     }
 
-    /// The server has a connection's first request, or only one. It takes the client's measurement of the handshake for its own, because
-    /// that went over the same paths.
+    /// The server has a connection's only or first request. It takes the client's measurement of the handshake for its own,
+    /// because that went over the same paths.
     fn accept<C: Order>(&mut self, clock: C, requests: u32, objects: u32) {
         let client = &self.endpoints.senders[requests as usize];
         let flow = &self.endpoints.flows[requests as usize];
