@@ -120,7 +120,8 @@ GUIDELINES = [
             Case(
                 name,
                 "rfc9743/long",
-                [m.goodput("bulk"), m.waiting("bulk")],
+                # Where nothing passes nothing waits, which is no merit.
+                [m.goodput("bulk")],
                 settings={**MARKING, "dumbbell.ecn_path": treatment},
                 placement=marked_at("bulk"),
                 against=("7.1", "PIE"),
