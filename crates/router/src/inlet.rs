@@ -10,8 +10,10 @@ use std::os::fd::AsRawFd as _;
 use std::ptr::{self, NonNull};
 use std::sync::atomic::Ordering;
 
-/// The number of places. A packet that waits while this many others pass stops the ring.
+/// The number of places of a ring.
 const PLACES: usize = 1 << 14;
+/// The most rings.
+const RINGS: usize = 16;
 /// Bytes of the kernel's header before a packet: `struct tpacket2_hdr`, then `struct virtio_net_hdr`.
 const HEADER: usize = 32 + VIRTIO;
 const VIRTIO: usize = 10;
@@ -25,10 +27,39 @@ const FREE: u32 = libc::TP_STATUS_AVAILABLE;
 const TO_SEND: u32 = libc::TP_STATUS_SEND_REQUEST;
 
 /// The way into a device.
+///
+/// The kernel takes the places of a ring in turn, so that a packet which waits while all the other places pass stops it. The
+/// packets after that go by another ring.
 #[derive(Debug)]
 pub struct Inlet {
+    device: u32,
+    mtu: usize,
+    rings: Vec<Turn>,
+    /// The ring by which the last packet went.
+    current: usize,
+}
+
+/// A ring, and the place whose turn it is.
+#[derive(Debug)]
+struct Turn {
     ring: Ring,
     head: usize,
+    /// The places whose packets the caller still asks about.
+    used: Box<[bool]>,
+}
+
+impl Turn {
+    fn new(device: u32, mtu: usize) -> io::Result<Self> {
+        let socket = ring::socket()?;
+        set(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
+        set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &ROOM)?;
+        let ring = Ring::new(socket, Use::Send, device, HEADER + mtu, PLACES)?;
+        Ok(Self { ring, head: 0, used: vec![false; PLACES].into() })
+    }
+
+    fn is_ready(&self) -> bool {
+        !self.used[self.head]
+    }
 }
 
 impl Inlet {
@@ -37,35 +68,34 @@ impl Inlet {
     /// # Errors
     /// If the system refuses.
     pub fn new(device: u32, mtu: usize) -> io::Result<Self> {
-        let socket = ring::socket()?;
-        set(&socket, libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1)?;
-        set(&socket, libc::SOL_SOCKET, libc::SO_SNDBUFFORCE, &ROOM)?;
-        Ok(Self { ring: Ring::new(socket, Use::Send, device, HEADER + mtu, PLACES)?, head: 0 })
+        Ok(Self { device, mtu, rings: vec![Turn::new(device, mtu)?], current: 0 })
     }
 
-    /// Whether the kernel has let go of the packet at a place, which is then free.
+    /// Whether the kernel has let go of the packet at a place.
     #[must_use]
     pub fn is_free(&self, place: usize) -> bool {
-        self.ring.state(place).load(Ordering::Acquire) == FREE
+        self.rings[place / PLACES].ring.state(place % PLACES).load(Ordering::Acquire) == FREE
+    }
+
+    /// Gives back a place that is free: until then it has no other packet.
+    pub fn give_back(&mut self, place: usize) {
+        self.rings[place / PLACES].used[place % PLACES] = false;
     }
 
     /// Passes a packet to the discipline; returns its place, or `None` if the discipline has dropped it at once.
     ///
     /// # Errors
-    /// If the next place is not free, or the device fails.
+    /// If no ring has a place, or the device fails.
     ///
     /// # Panics
     /// If the packet is longer than the ring's.
     pub fn send(&mut self, packet: &[u8]) -> io::Result<Option<usize>> {
-        assert!(HEADER + packet.len() <= self.ring.frame, "a packet of {} bytes", packet.len());
-        let place = self.head;
-        if !self.is_free(place) {
-            return Err(io::Error::other(format!(
-                "a packet still waits in the queue discipline after {PLACES} others have passed it"
-            )));
-        }
+        let current = self.ring()?;
+        let Turn { ring, head, used } = &mut self.rings[current];
+        assert!(HEADER + packet.len() <= ring.frame, "a packet of {} bytes", packet.len());
+        let place = *head;
         let length = (VIRTIO + packet.len()) as u32;
-        let start = self.ring.start(place);
+        let start = ring.start(place);
         // SAFETY: the place is free and thus ours, and has room for header and packet.
         unsafe {
             start.add(4).cast::<u32>().write(length);
@@ -74,16 +104,35 @@ impl Inlet {
             header.add(COPIED).cast::<u16>().write_unaligned((packet.len() as u16).to_le());
             start.add(HEADER).copy_from_nonoverlapping(NonNull::from(packet).cast(), packet.len());
         }
-        self.ring.state(place).store(TO_SEND, Ordering::Release);
+        ring.state(place).store(TO_SEND, Ordering::Release);
         // SAFETY: no memory is passed.
-        let sent = unsafe { libc::send(self.ring.socket.as_raw_fd(), ptr::null(), 0, libc::MSG_DONTWAIT) };
+        let sent = unsafe { libc::send(ring.socket.as_raw_fd(), ptr::null(), 0, libc::MSG_DONTWAIT) };
         if sent < 0 {
             let error = io::Error::last_os_error();
             // The kernel would try it again.
-            self.ring.state(place).store(FREE, Ordering::Release);
+            ring.state(place).store(FREE, Ordering::Release);
             return if error.raw_os_error() == Some(libc::ENOBUFS) { Ok(None) } else { Err(error) };
         }
-        self.head = (self.head + 1) % PLACES;
-        Ok(Some(place))
+        used[place] = true;
+        *head = (place + 1) % PLACES;
+        Ok(Some(current * PLACES + place))
+    }
+
+    /// The ring by which the next packet goes: the current one, or else the first that is ready.
+    fn ring(&mut self) -> io::Result<usize> {
+        if !self.rings[self.current].is_ready() {
+            self.current = if let Some(other) = self.rings.iter().position(Turn::is_ready) {
+                other
+            } else if self.rings.len() < RINGS {
+                self.rings.push(Turn::new(self.device, self.mtu)?);
+                self.rings.len() - 1
+            } else {
+                return Err(io::Error::other(format!(
+                    "packets wait in the queue discipline while {PLACES} others pass them, {RINGS} times over: choose \
+                     words with a shorter queue, such as a lower limit"
+                )));
+            };
+        }
+        Ok(self.current)
     }
 }

@@ -151,9 +151,11 @@ impl Qdisc {
                 Err(error) => return Err(error),
             }
         }
-        let dropped: Vec<u32> =
-            self.waiting.extract_if(.., |waiting| waiting.let_go).map(|waiting| waiting.number).collect();
-        dropped.into_iter().for_each(|number| self.drop(number));
+        let dropped: Vec<Waiting> = self.waiting.extract_if(.., |waiting| waiting.let_go).collect();
+        for Waiting { number, place, .. } in dropped {
+            self.inlet.give_back(place);
+            self.drop(number);
+        }
         Ok(())
     }
 
@@ -169,7 +171,8 @@ impl Qdisc {
             |waiting: &Waiting| self.inlet.is_free(waiting.place) && is_same(sent, packet(waiting.number));
         // One that the kernel let go a moment before it handed it over counts as dropped by now.
         let Some(i) = self.waiting.iter().position(is_it) else { return };
-        let number = self.waiting.remove(i).number;
+        let Waiting { number, place, .. } = self.waiting.remove(i);
+        self.inlet.give_back(place);
         let marked = ecn(sent) == 3 && ecn(packet(number)) != 3;
         self.decided.push(Decision { number, fate: Fate::Sent { marked }, noted });
     }

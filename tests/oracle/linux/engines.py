@@ -4,11 +4,13 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from fnmatch import fnmatch
 
 import aqmlab
 from aqmlab.cli.terminal import progress_bar
 from aqmlab.execute.engine import PACKETS, Engine, EngineUnavailable
+from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.results.result import Result, Run
 from aqmlab.runs.replication import compare_scenarios
 from oracle.linux import marks
@@ -137,6 +139,21 @@ def overview(found: Mapping[str, list[Check]]) -> str:
     return aligned(lines, set(lines[0]))
 
 
+@contextmanager
+def runs_bar() -> Iterator[OnProgress | None]:
+    """A progress bar of runs, where the standard error is a terminal."""
+    state = "simulating"
+    with progress_bar(lambda: state) as show:
+
+        def follow(progress: Progress) -> None:
+            nonlocal state
+            state = str(progress)
+            if show:
+                show(progress.fraction)
+
+        yield follow if show else None
+
+
 def main() -> int:
     parser = ArgumentParser(prog="make engines-agree", description=__doc__)
     parser.add_argument("--rows", default="*", help="patterns of scenarios' names, separated by spaces")
@@ -146,7 +163,7 @@ def main() -> int:
     if not chosen:
         parser.error(f"--rows {given.rows}: no scenario is called so; there are {', '.join(scenarios())}")
     try:
-        with progress_bar() as progress:
+        with runs_bar() as progress:
             results = compare_scenarios(chosen, given.seeds, progress=progress, engines=[PACKETS, LINUX])
     except EngineUnavailable as reason:
         sys.exit(str(reason))

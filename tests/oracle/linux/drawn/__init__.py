@@ -1,0 +1,1 @@
+"""Scenarios drawn at random, on the packet engine and on the Linux engine."""
