@@ -52,6 +52,10 @@ test-cluster: setup ## start SLURM on this machine, test sweeps on its jobs, and
 engines-agree: setup ## compare the Linux engine with the packet engine, in 42 scenarios
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux.engines $(if $(ROWS),--rows '$(ROWS)') $(if $(SEEDS),--seeds $(SEEDS))
 
+# Without SEED and N the first 20 of seed 1. One scenario, with its file: ONE=17. It goes on where it was stopped.
+engines-random: setup ## compare both engines in N=20 scenarios that are drawn at random, and shrink those that differ
+	PYTHONPATH=tests $(BIN)/python -m oracle.linux.drawn $(if $(SEED),--seed $(SEED)) $(if $(N),--n $(N)) $(if $(ONE),--one $(ONE))
+
 # It goes on where the last session ended: out/fuzz/state.json. Some targets only: TARGETS='texts traces'; a wrong name lists
 # them. From a seed: SEED=0. One attack, as a finding names it: ONE=texts:4711.
 fuzz: setup ## attack with odd input for SECONDS=600; what is found is kept in tests/regressions

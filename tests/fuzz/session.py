@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+from aqmlab.execute.engine import EngineUnavailable
 from aqmlab.files import json_text, write_text
 from fuzz import harness, regressions
 from fuzz.targets import Target
@@ -43,6 +44,11 @@ class Session:
                 return sum(one.result() for one in done)
 
     def _attack(self, target: Target, seconds: float, seed: int | None, attacks: int, end: threading.Event) -> int:
+        try:
+            target.ready()
+        except EngineUnavailable as reason:
+            print(f"{target.name}: left out: {reason}", file=sys.stderr, flush=True)
+            return 0
         # The first seeds are those of `make test`.
         first = self.state.get(target.name, {}).get("next", target.tested) if seed is None else seed
         last, found, started = first + (attacks or FAR), 0, time.monotonic()

@@ -5,8 +5,8 @@ from argparse import ArgumentParser
 from pathlib import Path
 
 from aqmlab.execute.engine import EngineUnavailable
-from oracle.linux.drawn.agreement import SEEDS, Agreement, agreements
-from oracle.linux.drawn.scenarios import Drawn, draw
+from oracle.linux.drawn.agreement import Agreement, judged
+from oracle.linux.drawn.scenarios import draw
 from oracle.linux.drawn.shrink import shrunk
 from oracle.linux.engines import runs_bar
 from oracle.verdict import table, totals
@@ -22,23 +22,20 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="of the draws")
     parser.add_argument("--n", type=int, default=20, help="the number of scenarios")
     parser.add_argument("--first", type=int, default=0, metavar="K", help="the number of the first one")
-    parser.add_argument("--only", type=int, metavar="K", help="one scenario: its file, and its table")
+    parser.add_argument("--one", type=int, metavar="K", help="one scenario: its file, and its table")
     parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller scenarios that differ too")
     given = parser.parse_args()
-    numbers = range(given.first, given.first + given.n) if given.only is None else [given.only]
+    numbers = range(given.first, given.first + given.n) if given.one is None else [given.one]
     drawn = {f"{given.seed}:{number}": draw(given.seed, number) for number in numbers}
     try:
-        found = _found(drawn)
-        differing = {name: each for name, each in found.items() if not each.agrees}
-        if given.only is not None:
-            print(drawn[f"{given.seed}:{given.only}"].text())
-            differing = found
-        for name, each in differing.items():
-            _report(name, each)
-        if not given.no_shrink:
+        with runs_bar() as progress:
+            found = judged(drawn, OUT / "store", progress)
+            differing = {name: each for name, each in found.items() if each.differing}
+            for name, each in (differing if given.one is None else found).items():
+                _report(name, each)
             for name, each in differing.items():
-                if not each.agrees:
-                    _shrink(name, each)
+                if not given.no_shrink:
+                    _shrink(name, shrunk(each, OUT / "store", progress))
     except EngineUnavailable as reason:
         sys.exit(str(reason))
     except KeyboardInterrupt:
@@ -51,19 +48,6 @@ def main() -> int:
     return int(bool(broken) or sum(check.passed for check in checks) < FEWEST * len(checks))
 
 
-def _found(drawn: dict[str, Drawn]) -> dict[str, Agreement]:
-    """Those that differ with few seeds, again with more."""
-    found: dict[str, Agreement] = {}
-    asked = drawn
-    for seeds in SEEDS:
-        with runs_bar() as progress:
-            found |= agreements(asked, seeds, OUT / "store", progress)
-        asked = {name: each for name, each in drawn.items() if found[name].failed}
-        if not asked:
-            break
-    return found
-
-
 def _report(name: str, each: Agreement) -> None:
     print(f"\n{name}: {each.drawn}")
     for error in each.errors:
@@ -72,14 +56,13 @@ def _report(name: str, each: Agreement) -> None:
         print(table(each.checks, "Linux"))
 
 
-def _shrink(name: str, each: Agreement) -> None:
+def _shrink(name: str, smallest: Agreement) -> None:
     """Print the smallest scenario that was found to differ, and write its file."""
-    with runs_bar() as progress:
-        smallest = shrunk(each, OUT / "store", progress)
     file = OUT / f"{name.replace(':', '-')}.toml"
     file.write_text(smallest.drawn.text(), encoding="utf-8")
     linux, _ = smallest.drawn.engines
     print(f"\n{name}, shrunk: {smallest.drawn}\n  {file}, on {linux} and packet")
+    print(*(f"  {error}" for error in smallest.errors), sep="\n")
     for check in smallest.failed:
         print(f"  {check.metric}: Linux {check.theirs:.5g}, ours {check.ours:.5g}, {check.units:.1f} tolerances")
 

@@ -60,17 +60,25 @@ class Agreement:
         return [check for check in self.checks if not check.passed]
 
     @property
-    def agrees(self) -> bool:
-        return not self.errors and not self.failed
+    def differing(self) -> set[str]:
+        """The metrics that differ, whichever entry they are of; "error" if runs failed."""
+        return {"error"} if self.errors else {check.metric.rpartition(" ")[2] for check in self.failed}
+
+
+def judged(drawn: Mapping[str, Drawn], store: Path, progress: OnProgress | None = None) -> dict[str, Agreement]:
+    """Compare both engines' runs of scenarios: where something differs, again with more runs.
+
+    Raise KeyboardInterrupt if the user stops them; the finished runs are in the store.
+    """
+    few, many = SEEDS
+    found = agreements(drawn, few, store, progress)
+    return found | agreements({name: drawn[name] for name, each in found.items() if each.failed}, many, store, progress)
 
 
 def agreements(
     drawn: Mapping[str, Drawn], seeds: int, store: Path, progress: OnProgress | None = None
 ) -> dict[str, Agreement]:
-    """Run scenarios on both engines, or read their runs from the store, and compare them.
-
-    Raise KeyboardInterrupt if the user stops them; the finished runs are in the store.
-    """
+    """Run scenarios with so many seeds on both engines, or read their runs from the store, and compare them."""
     studies = [study(each.scenario(), seeds=seeds, engine=engine) for each in drawn.values() for engine in each.engines]
     sweeps = iter(run_all(studies, store, progress=progress))
     pairs = {name: (next(sweeps), next(sweeps)) for name in drawn}
