@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-linux test-cluster engines-agree fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
