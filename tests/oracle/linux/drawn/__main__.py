@@ -23,19 +23,20 @@ def main() -> int:
     parser.add_argument("--n", type=int, default=20, help="the number of scenarios")
     parser.add_argument("--first", type=int, default=0, metavar="K", help="the number of the first one")
     parser.add_argument("--one", type=int, metavar="K", help="one scenario: its file, and its table")
+    parser.add_argument("--jobs", type=int, metavar="J", help="runs at a time; by default the number of cores")
     parser.add_argument("--no-shrink", action="store_true", help="do not look for smaller scenarios that differ too")
     given = parser.parse_args()
     numbers = range(given.first, given.first + given.n) if given.one is None else [given.one]
     drawn = {f"{given.seed}:{number}": draw(given.seed, number) for number in numbers}
     try:
         with runs_bar() as progress:
-            found = judged(drawn, OUT / "store", progress)
+            found = judged(drawn, OUT / "store", given.jobs, progress)
             differing = {name: each for name, each in found.items() if each.differing}
             for name, each in (differing if given.one is None else found).items():
                 _report(name, each)
             for name, each in differing.items():
                 if not given.no_shrink:
-                    _shrink(name, shrunk(each, OUT / "store", progress))
+                    _shrink(name, shrunk(each, OUT / "store", given.jobs, progress))
     except EngineUnavailable as reason:
         sys.exit(str(reason))
     except KeyboardInterrupt:

@@ -65,22 +65,29 @@ class Agreement:
         return {"error"} if self.errors else {check.metric.rpartition(" ")[2] for check in self.failed}
 
 
-def judged(drawn: Mapping[str, Drawn], store: Path, progress: OnProgress | None = None) -> dict[str, Agreement]:
-    """Compare both engines' runs of scenarios: where something differs, again with more runs.
+def judged(
+    drawn: Mapping[str, Drawn], store: Path, jobs: int | None = None, progress: OnProgress | None = None
+) -> dict[str, Agreement]:
+    """Compare both engines' runs of scenarios, `jobs` at a time: where something differs, again with more runs.
 
     Raise KeyboardInterrupt if the user stops them; the finished runs are in the store.
     """
     few, many = SEEDS
-    found = agreements(drawn, few, store, progress)
-    return found | agreements({name: drawn[name] for name, each in found.items() if each.failed}, many, store, progress)
+    found = agreements(drawn, few, store, jobs, progress)
+    differing = {name: drawn[name] for name, each in found.items() if each.failed}
+    return found | agreements(differing, many, store, jobs, progress)
 
 
 def agreements(
-    drawn: Mapping[str, Drawn], seeds: int, store: Path, progress: OnProgress | None = None
+    drawn: Mapping[str, Drawn],
+    seeds: int,
+    store: Path,
+    jobs: int | None = None,
+    progress: OnProgress | None = None,
 ) -> dict[str, Agreement]:
     """Run scenarios with so many seeds on both engines, or read their runs from the store, and compare them."""
     studies = [study(each.scenario(), seeds=seeds, engine=engine) for each in drawn.values() for engine in each.engines]
-    sweeps = iter(run_all(studies, store, progress=progress))
+    sweeps = iter(run_all(studies, store, jobs, progress=progress))
     pairs = {name: (next(sweeps), next(sweeps)) for name in drawn}
     if any(sweep.interrupted for pair in pairs.values() for sweep in pair):
         raise KeyboardInterrupt
