@@ -15,8 +15,11 @@ use std::fs::File;
 use std::io::{self, Read as _};
 
 const DEVICE: &str = "aqmlab1";
-/// Bytes that HTB sends at once: hardly more than a packet.
+/// Bytes that HTB sends at once in real time, where it is late by up to a packet: hardly more than one.
 const BURST: u32 = 1600;
+/// The time for which HTB makes up in virtual time, in seconds. Its timers are late by up to 256 ns there; with more, packets
+/// would pass after a pause as by a faster link.
+const LATENESS: f64 = 1e-6;
 /// The discipline's number (tc(8)).
 const HANDLE: &str = "10:";
 /// The disciplines that drop a packet only if they have no room for it.
@@ -91,13 +94,14 @@ impl Qdisc {
                 format!("link {}: the kernel's own discipline has no `framing`: remove it", link.name);
             return Err(io::Error::new(io::ErrorKind::Unsupported, message));
         }
-        let burst = BURST.max(mtu as u32 + 100);
+        let quantum = BURST.max(mtu as u32 + 100);
+        let burst = if timed { quantum } else { (rate / 8.0 * LATENESS) as u32 + 2 };
         tool("tc", &format!("qdisc add dev {DEVICE} root handle 1: htb default 1"))?;
         tool(
             "tc",
             &format!(
                 "class add dev {DEVICE} parent 1: classid 1:1 htb rate {rate}bit burst {burst} cburst {burst} \
-                 quantum {burst} overhead {overhead}"
+                 quantum {quantum} overhead {overhead}"
             ),
         )?;
         tool("tc", &format!("qdisc add dev {DEVICE} parent 1:1 handle {HANDLE} {words}"))?;
