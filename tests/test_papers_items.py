@@ -55,7 +55,7 @@ def named(row: Row) -> list[tuple[str, str]]:
     return [(kind, name) for kind, _, name in (text.partition(" ") for text in re.findall(r"`([^`]+)`", row["by"]))]
 
 
-AT_FIXED_TIMES = {"case4", "double", "exp4", "fifth", "fig2", "fine", "forecast", "queue", "steps"}.union(
+AT_FIXED_TIMES = {"case4", "collisions", "double", "exp4", "fifth", "fig2", "fine", "forecast", "queue", "steps"}.union(
     one.name for one in library.load("bbr-tests").experiments
 )
 """The experiments of whose runs something is read at fixed times, so that these are of the whole duration."""
