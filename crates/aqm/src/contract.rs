@@ -112,6 +112,15 @@ pub struct Port {
     pub header: Bytes,
 }
 
+impl Port {
+    /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those are
+    /// larger, and the link's own header.
+    #[must_use]
+    pub fn mtu(&self) -> Bytes {
+        Bytes(self.packet.0.max(1500 + self.header.0))
+    }
+}
+
 /// The memory that Linux uses for a packet of `size` bytes on Ethernet.
 pub(crate) const fn memory(size: u32) -> u64 {
     if size > 640 { 2304 } else { 768 }

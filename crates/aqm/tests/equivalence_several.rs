@@ -155,7 +155,7 @@ fn with_codel_on_each_queue_it_is_fq_codel() {
 #[test]
 fn in_linux_codel_sees_all_queues_and_learns_of_overflows() {
     for (limit, queues) in [(150, 1024), (1000, 5)] {
-        let mut reference = Fair::new(1514, limit, queues, 64, Some(500));
+        let mut reference = Fair::new(1514, limit, queues, 64, Some(1500));
         reference.linux = true;
         let codel = ["name", "form"].into_iter().zip(["codel", "linux"]);
         let codel = Value::Table(codel.map(|(key, value)| (key.to_owned(), text(value))).collect());

@@ -81,7 +81,7 @@ crate::params! {
         /// How long the sojourn time may exceed `target`; of the order of the longest round-trip time.
         interval: Span = Span::ms(100), "s", Range::above(0.0, 1e4), ["interval_", "Interval"];
         /// Packets are dropped only while more than this waits behind them. If omitted, the port's packet; in the form
-        /// `ns2`, the largest packet so far, and at least 256 bytes.
+        /// `linux`, the device's MTU; in the form `ns2`, the largest packet so far, and at least 256 bytes.
         mtu: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["maxpacket", "MinBytes"];
         /// Mark packets of ECN-capable transports instead of dropping them.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
@@ -263,7 +263,7 @@ impl Aqm for Codel {
         Signal { name: "dropping", unit: "", doc: "1 while in the dropping state, else 0." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] = &[
-        ("linux", "Linux's rules as of 7.2, with the MTU of Ethernet"),
+        ("linux", "Linux's rules as of 7.2"),
         ("ns3", "ns-3's rules and defaults"),
         ("ns2.35", "ns-2.35's rules and defaults"),
     ];
@@ -272,6 +272,7 @@ impl Aqm for Codel {
         let mtu = match (params.mtu, params.form) {
             (Some(mtu), _) => mtu.0,
             (None, Form::Ns2) => 0,
+            (None, Form::Linux) => port.mtu().0,
             (None, _) => port.packet.0.max(1),
         };
         Self {
@@ -298,7 +299,7 @@ impl Aqm for Codel {
     fn preset(name: &str) -> Option<Params> {
         let params = Params::default();
         match name {
-            "linux" => Some(Params { form: Form::Linux, mtu: Some(Bytes(1514)), ..params }),
+            "linux" => Some(Params { form: Form::Linux, ..params }),
             "ns3" => Some(Params { form: Form::Ns3, mtu: Some(Bytes(1500)), ..params }),
             "ns2.35" => Some(Params { form: Form::Ns2, ..params }),
             _ => None,

@@ -60,8 +60,8 @@ crate::params! {
         flows: u32 = 1024, "queues", Range::new(1.0, 65_536.0), ["Flows", "maxbins_"];
         /// The key of the hash: `flow`; `pair`, of addresses; `source` or `destination` alone.
         by: By = By::Flow, "";
-        /// Bytes that a queue may send per round; auto is the port's packet. RFC 8290 uses an Ethernet packet, 1514
-        /// bytes. Linux's forms round it up to 256 bytes.
+        /// Bytes that a queue may send per round; auto is the port's packet, and in Linux's forms, which round it up to 256
+        /// bytes, the device's MTU. RFC 8290 uses an Ethernet packet, 1514 bytes.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["quantum_"];
         /// Seed of the flow hash; auto draws it.
         perturbation: Option<u64> = None, "", Range::new(0.0, 9e15), ["Perturbation"];
@@ -327,7 +327,7 @@ impl Discipline for Fq {
             "linux",
             "FQ-CoDel as in Linux 7.2: the same with its CoDel, which looks at what waits in all queues together",
         ),
-        ("pie", "FQ-PIE as in Linux 7.2: PIE, a quantum of 1514 bytes, and a full buffer drops the arrival"),
+        ("pie", "FQ-PIE as in Linux 7.2: PIE, and a full buffer drops the arrival"),
         (
             "droptail",
             "deficit round robin of plain queues, as of 1995: a full buffer drops one packet of the longest",
@@ -340,12 +340,12 @@ impl Discipline for Fq {
         aqms.push(params.aqm.on_one_queue(port).expect("the parameter's type sees to it"));
         let mut owners = Vec::with_capacity(flows + 1);
         owners.push(NONE);
+        let packet = if params.form == Form::Rfc { port.packet } else { port.mtu() };
         Self {
             form: params.form,
             by: params.by,
             label: Label::default(),
-            quantum: params.quantum.unwrap_or(port.packet).0.clamp(least_quantum(params.form), 1 << 40)
-                as i64,
+            quantum: params.quantum.unwrap_or(packet).0.clamp(least_quantum(params.form), 1 << 40) as i64,
             perturbation: params.perturbation,
             drop_batch: params.drop_batch,
             memory_limit: params.memory_limit.filter(|_| params.form != Form::LinuxPie).map(|limit| limit.0),
@@ -365,15 +365,15 @@ impl Discipline for Fq {
     }
 
     fn preset(name: &str) -> Option<Params> {
-        let with = |aqm| Params { aqm, quantum: Some(Bytes(1514)), ..Params::default() };
+        let with = |aqm| Params { aqm, ..Params::default() };
         let ecn = ("ecn", Value::Bool(true));
         match name {
-            "codel" => Some(with(inside("codel", &[ecn]))),
+            "codel" => {
+                Some(Params { quantum: Some(Bytes(1514)), ..with(inside("codel", &[ecn])) })
+            }
             "linux" => {
                 let linux = ("form", Value::Text("linux".to_owned()));
-                let mtu = ("mtu", Value::Text("1514 B".to_owned()));
-                Some(with(inside("codel", &[ecn, linux, mtu])))
-                    .map(|params| Params { form: Form::LinuxCodel, ..params })
+                Some(Params { form: Form::LinuxCodel, ..with(inside("codel", &[ecn, linux])) })
             }
             "pie" => {
                 let linux = AnyParams::of("pie")?.preset("linux")?;

@@ -293,7 +293,8 @@ impl Aqm for Pie {
     ];
 
     fn new(params: &Params, port: &Port) -> Self {
-        let mean = params.mean_packet.unwrap_or(port.packet);
+        let packet = if params.form == Form::Linux { port.mtu() } else { port.packet };
+        let mean = params.mean_packet.unwrap_or(packet);
         let later = matches!(params.form, Form::Docsis | Form::Ns3);
         let threshold = params.dq_threshold.0;
         Self {
@@ -346,8 +347,6 @@ impl Aqm for Pie {
                 decay: 1.0 - 1.0 / 64.0,
                 high: Some(Span::ms(250)),
                 derandomise: true,
-                // The MTU of Ethernet.
-                mean_packet: Some(Bytes(1514)),
                 form: Form::Linux,
                 ..rfc8033
             }),

@@ -46,7 +46,7 @@ crate::params! {
         depth: u32 = 127, "packets", Range::new(1.0, 65_408.0);
         /// Number of hashes.
         divisor: u32 = 1024, "", Range::new(1.0, 65_536.0);
-        /// Bytes that a queue may send per round; auto is the port's packet. tc takes the MTU with its header, 1514 bytes.
+        /// Bytes that a queue may send per round; auto is the device's MTU, as tc has it.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9);
         /// Drop the first packet of a queue rather than the last.
         headdrop: bool = false, "";
@@ -261,7 +261,7 @@ impl Discipline for Sfq {
         Signal { name: "avg", unit: "bytes", doc: "RED's average of the queue of the last arrival." },
     ];
     const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "sch_sfq of Linux 7.2 at tc's defaults: a quantum of 1514 bytes")];
+        &[("linux", "sch_sfq of Linux 7.2 at tc's defaults")];
 
     fn new(params: &Params, port: &Port) -> Self {
         let flows = params.flows.min(params.divisor);
@@ -271,7 +271,7 @@ impl Discipline for Sfq {
         let red = params.red_limit.map(|_| Box::new(Kernel::new(&own, &effective)));
         let slot = |next| Slot { credit: 0, next, hash: 0, changed: 0, red: None };
         Self {
-            quantum: params.quantum.unwrap_or(port.packet).0.clamp(1, 1 << 40) as i64,
+            quantum: params.quantum.unwrap_or(port.mtu()).0.clamp(1, 1 << 40) as i64,
             depth: params.depth,
             headdrop: params.headdrop,
             ecn: params.red_ecn,
@@ -294,7 +294,7 @@ impl Discipline for Sfq {
     }
 
     fn preset(name: &str) -> Option<Params> {
-        (name == "linux").then(|| Params { quantum: Some(Bytes(1514)), ..Params::default() })
+        (name == "linux").then(Params::default)
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

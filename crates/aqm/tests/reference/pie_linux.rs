@@ -4,7 +4,7 @@ use crate::driver::{Reference, drop_or_mark};
 use aqm::{Backlog, Packet, Verdict};
 
 const TARGET: f64 = 0.015;
-const MTU: f64 = 1514.0;
+const MTU: f64 = 1500.0;
 
 /// The options of the tests, and the variables.
 #[derive(Default)]

@@ -93,7 +93,7 @@ crate::params! {
         /// `docsis` always does so, and scales upwards too.
         by_size: bool = false, "", Range::ANY, ["bytemode"];
         /// The mean packet for `by_size`, and for the rule that two packets may always wait; if omitted, the port's
-        /// packet.
+        /// packet, and in the form `linux` the device's MTU.
         mean_packet: Option<Bytes> = None, "bytes", Range::new(1.0, 65_535.0), ["MeanPktSize"];
         /// Mark packets of ECN-capable transports instead of dropping them, while p is below `mark_ecnth`.
         ecn: bool = false, "", Range::ANY, ["UseEcn"];
