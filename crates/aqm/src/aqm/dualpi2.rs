@@ -107,7 +107,7 @@ crate::params! {
         /// Head start of an l4s packet in the time-shifted queue: RFC 9332, A.2, has 50 ms for the public Internet, and
         /// about four times `target` for smaller networks.
         t_shift: Span = Span::ms(50), "s", Range::new(0.0, 1e3), ["tshift"];
-        /// Nothing is dropped or marked while fewer bytes than this wait; auto is two of the port's packets.
+        /// Nothing is dropped or marked while fewer bytes than this wait; auto is two of the device's MTUs.
         min_backlog: Option<Bytes> = Some(Bytes(0)), "bytes", Range::new(0.0, 1e9);
         /// Drop packets that could be marked when marks have no further effect. Otherwise p' is at most 1/`k`, and the
         /// buffer overflows.
@@ -290,7 +290,7 @@ impl Discipline for DualPi2 {
             credit,
             credit_at_start: credit,
             shift: params.t_shift,
-            min_backlog: params.min_backlog.map_or(2 * port.packet.0, |bytes| bytes.0),
+            min_backlog: params.min_backlog.map_or(2 * port.mtu().0, |bytes| bytes.0),
             drop_on_overload: params.drop_on_overload,
             ecn: params.ecn,
             l4s: params.l4s,
