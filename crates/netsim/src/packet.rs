@@ -1,6 +1,6 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Counts, Segment};
 use crate::tfrc;
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
@@ -48,8 +48,8 @@ const ACCURATE: u8 = RETRANSMISSION;
 const EXTERNAL: u8 = CWR;
 /// The place of that counter.
 const ACE: u32 = ECE.trailing_zeros();
-/// In an ACK, where a segment has L4S: the first block is a D-SACK below `seq`, and its distances count downwards (RFC 2883).
-const DSACK: u8 = L4S;
+/// In an ACK, where a segment has L4S: the last of the blocks are the counters of Accurate ECN's option.
+const OPTION: u8 = L4S;
 /// An ACK with ECT(1). DELAY without ECT means that it carries a one-way delay.
 const LOW_LATENCY: u8 = ECT | DELAY;
 
@@ -63,8 +63,10 @@ pub(crate) struct Packet {
     pub(crate) hop: u32,
     /// Number of the segment, or the next that the ACK expects.
     seq: u32,
-    /// SACK blocks as distances from `seq`: a window is at most 65535 segments. Where the flags say `DELAY`, the
-    /// last holds a one-way delay in microseconds, the lower half first. TFRC's numbers are in the same place.
+    /// SACK blocks as distances from `seq`: a window is at most 65535 segments. Those of a D-SACK below `seq` count
+    /// downwards, so that the first is the larger (RFC 2883). Where the flags say `DELAY`, the last holds a one-way delay in
+    /// microseconds, the lower half first; where they say `OPTION`, it holds the counts of ECT(1) and CE, and if no block is
+    /// before it that of ECT(0) is. TFRC's numbers are in the same place.
     blocks: [(u16, u16); MOST_BLOCKS],
     /// Size on the wire in bytes.
     pub(crate) size: u16,
@@ -79,6 +81,9 @@ const _: () = assert!(size_of::<Packet>() <= 40, "a packet must stay small: it i
 
 /// Bytes of a SACK block (RFC 2018); the option's own two are left out, as in ns-2.
 const SACK_BLOCK: u16 = 8;
+/// Bytes of Accurate ECN's option with all three counters, and with two.
+const THREE_COUNTS: u16 = 12;
+const TWO_COUNTS: u16 = 8;
 
 /// The fields that every kind of packet has: owner, path and size.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +96,7 @@ pub(crate) struct Header {
     pub(crate) hop: u32,
     /// The traffic entry.
     pub(crate) class: u16,
-    /// Bytes on the wire; of an ACK, without SACK blocks.
+    /// Bytes on the wire; of an ACK, without SACK blocks and Accurate ECN's option.
     pub(crate) size: u16,
 }
 
@@ -125,7 +130,7 @@ impl Packet {
     pub(crate) fn ack(ack: &Ack, header: Header) -> Self {
         let Header { flow, generation, hop, class, size } = header;
         // Most have no block.
-        let (mut blocks, mut sacked, mut dsack) = ([(0, 0); MOST_BLOCKS], 0, 0);
+        let (mut blocks, mut sacked, mut option) = ([(0, 0); MOST_BLOCKS], 0, 0);
         if ack.has_blocks() {
             let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
             sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
@@ -135,7 +140,7 @@ impl Packet {
                 // A D-SACK too far back for the field is left out.
                 let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
                 match (below(low), below(high)) {
-                    (Some(low), Some(high)) => (blocks[0], dsack) = ((low, high), DSACK),
+                    (Some(low), Some(high)) => blocks[0] = (low, high),
                     _ => {
                         blocks.rotate_left(1);
                         blocks[MOST_BLOCKS - 1] = (0, 0);
@@ -148,13 +153,24 @@ impl Packet {
             let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
             blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
         }
+        if let Some(Counts { ect1, ce, ect0 }) = ack.counts
+            && (ect0.is_some() || sacked == 2)
+        {
+            option = if let Some(ect0) = ect0 {
+                blocks[1] = (ect0, 0);
+                THREE_COUNTS
+            } else {
+                TWO_COUNTS
+            };
+            blocks[MOST_BLOCKS - 1] = (ect1, ce);
+        }
         Self {
             stamp: ack.echo,
             flow,
             hop,
             seq: ack.next,
             blocks,
-            size: size + SACK_BLOCK * sacked,
+            size: size + SACK_BLOCK * sacked + option,
             class,
             generation,
             kind: PacketKind::Ack,
@@ -162,7 +178,7 @@ impl Packet {
                 Some(marks) => ACCURATE | (marks & 7) << ACE,
                 None if ack.ece => ECE,
                 None => 0,
-            } | dsack
+            } | if option > 0 { OPTION } else { 0 }
                 | match (ack.ect, ack.l4s) {
                     (true, true) => LOW_LATENCY,
                     (true, false) => ECT,
@@ -356,14 +372,20 @@ impl Packet {
     /// The acknowledgement that this packet is.
     #[inline]
     pub(crate) fn acknowledgement(&self) -> Ack {
-        let mut blocks = [(0, 0); MOST_BLOCKS];
-        if self.blocks != [(0, 0); MOST_BLOCKS] {
-            blocks = self.blocks.map(|(low, high)| match high {
+        let (mut blocks, mut encoded, mut counts) = ([(0, 0); MOST_BLOCKS], self.blocks, None);
+        if encoded != [(0, 0); MOST_BLOCKS] || self.flags & OPTION != 0 {
+            if self.flags & OPTION != 0 {
+                let (ect1, ce) = encoded[MOST_BLOCKS - 1];
+                let (first, high) = encoded[1];
+                counts = Some(Counts { ect1, ce, ect0: (high == 0).then_some(first) });
+                encoded[MOST_BLOCKS - 1] = (0, 0);
+            }
+            blocks = encoded.map(|(low, high)| match high {
                 0 => (0, 0),
                 _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
             });
-            if self.flags & DSACK != 0 {
-                let (low, high) = self.blocks[0];
+            let (low, high) = encoded[0];
+            if low > high {
                 blocks[0] = (self.seq - u32::from(low), self.seq - u32::from(high));
             }
         }
@@ -375,7 +397,7 @@ impl Packet {
         let marks = (self.flags & ACCURATE != 0).then_some(self.flags >> ACE & 7);
         let ece = marks.is_none() && self.flags & ECE != 0;
         let (ect, l4s) = (self.flags & ECT != 0, self.flags & LOW_LATENCY == LOW_LATENCY);
-        Ack { next: self.seq, ece, ect, l4s, marks, echo: self.stamp, blocks, delay }
+        Ack { next: self.seq, ece, ect, l4s, marks, counts, echo: self.stamp, blocks, delay }
     }
 }
 
@@ -415,7 +437,10 @@ impl Frame for Packet {
     }
 
     fn ack(&self) -> Option<aqm::Ack> {
-        let known = self.kind == PacketKind::Ack && self.flags & (ACCURATE | EXTERNAL) != EXTERNAL;
+        // CAKE's filter keeps what has options that it does not know (`cake_tcph_may_drop`).
+        let known = self.kind == PacketKind::Ack
+            && self.flags & OPTION == 0
+            && self.flags & (ACCURATE | EXTERNAL) != EXTERNAL;
         known.then(|| {
             let Ack { next, blocks, .. } = self.acknowledgement();
             aqm::Ack { next, blocks, ecn: self.flags >> ACE & 7 }

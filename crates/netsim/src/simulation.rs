@@ -277,7 +277,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 let flow = &self.endpoints.flows[packet.flow as usize];
                 let profile = &self.endpoints.profiles[usize::from(flow.profile)];
-                let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
+                let header = flow.header(packet.flow, flow.reverse, profile.ack_size());
                 let receiver = &mut self.endpoints.receivers[packet.flow as usize];
                 receiver.on_segment(now, profile, &segment, ce, |ack| {
                     self.network.send_now(clock, &Packet::ack(&ack, header));
@@ -412,7 +412,7 @@ impl<P: Probe> Simulation<P> {
         let receiver = &mut self.endpoints.receivers[index as usize];
         if receiver.deadline() <= now {
             let profile = &self.endpoints.profiles[usize::from(flow.profile)];
-            let header = flow.header(index, flow.reverse, profile.header as u16);
+            let header = flow.header(index, flow.reverse, profile.ack_size());
             receiver.on_timer(now, profile, |ack| {
                 self.network.send_now(clock, &Packet::ack(&ack, header));
             });

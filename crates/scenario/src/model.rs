@@ -20,7 +20,7 @@ pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, EcnPath, Gilbert, Link, Loss};
 pub use tcp::{
-    Congestion, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
+    Congestion, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
     Tcp,
 };
 pub(crate) use traffic::least_common_multiple;

@@ -256,7 +256,10 @@ impl<P: Probe> Simulation<P> {
         let client = &self.endpoints.senders[requests as usize];
         let flow = &self.endpoints.flows[requests as usize];
         let rtt = client.smoothed(&self.endpoints.profiles[usize::from(flow.profile)]);
-        self.with_sender(clock, objects, |sender, now, profile, _| sender.on_accept(now, profile, rtt));
+        let distrusts = self.endpoints.receivers[requests as usize].distrusts();
+        self.with_sender(clock, objects, |sender, now, profile, _| {
+            sender.on_accept(now, profile, rtt, distrusts)
+        });
     }
 
     /// The application of a flow has `segments` more segments to send.

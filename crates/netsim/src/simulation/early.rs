@@ -52,7 +52,7 @@ impl<P: Probe> Simulation<P> {
         let flow = &self.endpoints.flows[index];
         let profile = &self.endpoints.profiles[usize::from(flow.profile)];
         let receiver = &mut self.endpoints.receivers[index];
-        let header = flow.header(packet.flow, flow.reverse, profile.header as u16);
+        let header = flow.header(packet.flow, flow.reverse, profile.ack_size());
         receiver.on_segment(now, profile, &segment, ce, |ack| {
             self.network.send(clock, arrival, &Packet::ack(&ack, header));
         });

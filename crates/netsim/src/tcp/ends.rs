@@ -144,10 +144,11 @@ impl Sender {
         both!(self, sender => sender.on_start(now, profile, out));
     }
 
-    /// The other end has opened the connection with a handshake that took so long; a classic sender does without.
-    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>) {
+    /// The other end has opened the connection with a handshake that took so long, which the receiver here may distrust
+    /// ([`Receiver::distrusts`]); a classic sender does without.
+    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>, distrusts: bool) {
         if let Self::Rack(sender) = self {
-            sender.on_accept(now, profile, rtt);
+            sender.on_accept(now, profile, rtt, distrusts);
         }
     }
 
@@ -200,6 +201,12 @@ impl Receiver {
     #[must_use]
     pub fn arrived(&self) -> u32 {
         both!(self, receiver => receiver.delivered() + receiver.beyond())
+    }
+
+    /// Whether the handshake has shown that nothing ECN-capable is to be sent, although there is ECN.
+    #[must_use]
+    pub fn distrusts(&self) -> bool {
+        matches!(self, Self::Rack(receiver) if receiver.distrusts())
     }
 
     /// When a delayed ACK is due; [`Time::MAX`] if none.

@@ -43,14 +43,28 @@ pub struct Ack {
     pub ect: bool,
     /// See `ect`.
     pub l4s: bool,
-    /// How many marked segments have arrived, modulo 8, if the ends use Accurate ECN (ACE of RFC 9768).
+    /// If the ends use Accurate ECN, its counter: 5 and the marked segments that have arrived, modulo 8; in the answer to a
+    /// SYN, the SYN's own ECN field (ACE of RFC 9768).
     pub marks: Option<u8>,
+    /// Its option, if the ACK has one with counters.
+    pub counts: Option<Counts>,
     /// The sending time of a segment that this ACK covers (RFC 7323).
     pub echo: Time,
     /// The segments that have arrived beyond `next`, the latest first.
     pub blocks: Blocks,
     /// The one-way delay of the latest segment, for LEDBAT; an ACK with it has one block fewer.
     pub delay: Option<Span>,
+}
+
+/// The option of Accurate ECN: the segments that have arrived by their ECN field, modulo 65536.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Those with ECT(1).
+    pub ect1: u16,
+    /// Those with CE.
+    pub ce: u16,
+    /// Those with ECT(0), for which there is no room beside two SACK blocks.
+    pub ect0: Option<u16>,
 }
 
 impl Ack {

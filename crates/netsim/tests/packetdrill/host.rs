@@ -8,8 +8,8 @@ use super::language::{Options, Packet};
 use super::play::Verdict;
 use aqm::unit::{Span, Time};
 use netsim::tcp::rack::State;
-use netsim::tcp::{Ack, Outbox, Receiver, Segment, Sender};
-use scenario::model::{MOST_BLOCKS, Profile, Tcp};
+use netsim::tcp::{Ack, Counts, Outbox, Receiver, Segment, Sender};
+use scenario::model::{Feedback, MOST_BLOCKS, Profile, Tcp};
 use std::collections::VecDeque;
 
 /// A script's time zero, so that echoes of times before it are times too.
@@ -20,7 +20,7 @@ pub(super) const START: Time = Time::from_nanos(100_000_000_000);
 pub(super) enum Sent {
     Segment(Segment),
     /// The answer to a SYN, which the receiver gives.
-    SynAck,
+    SynAck(Ack),
     Ack(Ack),
 }
 
@@ -58,6 +58,8 @@ pub(super) struct Host {
     pub tcp: Tcp,
     pub asks_for: Ecn,
     pub accepts: Ecn,
+    /// Its feedback where both have Accurate ECN (`tcp_ecn_option`).
+    pub accurate: Feedback,
     profile: Profile,
     pub sender: Option<Sender>,
     receiver: Option<Receiver>,
@@ -96,6 +98,7 @@ impl Host {
             tcp,
             asks_for: Ecn::None,
             accepts: Ecn::Classic,
+            accurate: Feedback::Accurate,
             sender: None,
             receiver: None,
             sent: Queue::default(),
@@ -180,6 +183,42 @@ impl Host {
         seq.saturating_sub(1) * self.unit + 1
     }
 
+    /// Both ends agree on this.
+    fn agree(&mut self, ecn: Ecn) {
+        self.tcp.ecn = ecn != Ecn::None;
+        self.tcp.ecn_feedback = if ecn == Ecn::Accurate { self.accurate } else { Feedback::Classic };
+    }
+
+    pub(super) const fn is_accurate(&self) -> bool {
+        self.profile.is_accurate()
+    }
+
+    /// The flags of ECN in the answer to a SYN.
+    pub(super) fn answer(&self, ack: &Ack) -> u8 {
+        ack.marks.unwrap_or_else(|| u8::from(self.tcp.ecn))
+    }
+
+    /// The bytes of a segment of ours.
+    pub(super) fn size(&self) -> u32 {
+        if let [syn, first, ..] = self.ends[..] { first - syn } else { self.payload() }
+    }
+
+    /// The option of an ACK for what we sent, in segments.
+    fn counts(&self, packet: &Packet) -> Option<Counts> {
+        let [ect1, ce, ect0] = packet.options.ecn?;
+        // What is not a multiple of our segments belongs to a smaller one.
+        let segments = |bytes: u32| ((bytes + self.size() / 2) / self.size()) as u16;
+        let after_one = |bytes: Option<u32>| bytes.map(|bytes| segments(bytes.saturating_sub(1)));
+        Some(Counts { ect1: after_one(ect1)?, ce: segments(ce?), ect0: after_one(ect0) })
+    }
+
+    /// The option of an ACK of ours as it is written, for what has arrived.
+    pub(super) fn written(&self, counts: &Counts) -> [Option<u32>; 3] {
+        let bytes = |segments: u16, first: u32| u32::from(segments) * self.unit + first;
+        let Counts { ect1, ce, ect0 } = *counts;
+        [Some(bytes(ect1, 1)), Some(bytes(ce, 0)), ect0.map(|segments| bytes(segments, 1))]
+    }
+
     fn negotiate(&mut self, options: &Options) {
         self.timestamps = self.timestamps && options.timestamp.is_some();
         self.sack = options.sack_permitted;
@@ -194,11 +233,8 @@ impl Host {
 
     /// The application connects.
     pub(super) fn connect(&mut self) -> Result<(), Verdict> {
-        if self.asks_for == Ecn::Accurate {
-            return misfit("Accurate ECN's handshake and option");
-        }
         self.role = Role::Client;
-        self.tcp.ecn = self.asks_for == Ecn::Classic;
+        self.agree(self.asks_for);
         self.profile = Profile::new(&self.tcp, self.mss + self.tcp.header.0 as u32);
         let mut sender = Sender::new(&self.profile, 0, Span::ZERO);
         sender.on_start(self.now, &self.profile, &mut self.sent);
@@ -263,16 +299,18 @@ impl Host {
         }
         if self.role == Role::Closed {
             self.role = Role::Server;
-            if packet.has('A') && self.accepts == Ecn::Accurate {
-                return misfit("Accurate ECN's handshake and option");
-            }
-            self.tcp.ecn = self.accepts != Ecn::None && packet.has('E') && packet.has('W');
+            self.agree(match (self.accepts, packet.ace()) {
+                (Ecn::None, _) | (_, 0) => Ecn::None,
+                (Ecn::Classic, ace) if ace & 3 != 3 => Ecn::None,
+                (Ecn::Classic, _) | (_, 3) => Ecn::Classic,
+                (Ecn::Accurate, _) => Ecn::Accurate,
+            });
             self.negotiate(&packet.options);
             self.receiver = Some(Receiver::new(&self.profile));
         }
         self.answered = self.now;
         let stamp = packet.options.timestamp.map_or(Time::ZERO, |(value, _)| theirs(value));
-        let syn = Segment { syn: true, ..segment(0, packet, stamp) };
+        let syn = Segment { syn: true, cwr: packet.ace() > 0, ..segment(0, packet, stamp) };
         self.arrive(&syn, packet);
         Ok(())
     }
@@ -285,7 +323,12 @@ impl Host {
             return misfit("fast open");
         }
         self.open = true;
-        self.tcp.ecn &= packet.has('E') && !packet.has('W');
+        self.agree(match (self.asks_for, packet.ace()) {
+            (Ecn::None, _) | (_, 0 | 7) => Ecn::None,
+            (Ecn::Classic, ace) if ace & 3 != 1 => Ecn::None,
+            (Ecn::Classic, _) | (_, 1) => Ecn::Classic,
+            (Ecn::Accurate, _) => Ecn::Accurate,
+        });
         self.negotiate(&packet.options);
         // What this end sends next has other options, and the SYN's data is received without one.
         self.receiver = Some(Receiver::new(&Profile {
@@ -312,6 +355,9 @@ impl Host {
         if self.role == Role::Closed {
             return misfit("an ACK without a connection");
         }
+        if self.is_accurate() && packet.ecn == "ce" {
+            return misfit("marks on ACKs");
+        }
         if !self.open {
             if packet.ack != Some(1) {
                 return misfit("an ACK of what was never sent");
@@ -335,7 +381,16 @@ impl Host {
         for (block, &(low, high)) in blocks.iter_mut().zip(&packet.options.sack) {
             *block = (self.segment_at(low)?, self.segment_at(high)?);
         }
-        let ack = Ack { next, ece: packet.has('E'), blocks, echo: self.echo(packet), ..Ack::default() };
+        let accurate = self.is_accurate();
+        let ack = Ack {
+            next,
+            ece: packet.has('E') && !accurate,
+            marks: accurate.then(|| packet.ace()),
+            counts: self.counts(packet).filter(|_| accurate),
+            blocks,
+            echo: self.echo(packet),
+            ..Ack::default()
+        };
         self.acknowledge(&ack);
         self.check_sizes()
     }
@@ -347,7 +402,10 @@ impl Host {
         let profile = &self.profile;
         let profile = Profile { tcp: Tcp { handshake: false, ..profile.tcp.clone() }, ..profile.clone() };
         let mut sender = Sender::new(&profile, 0, Span::ZERO);
-        sender.on_accept(self.now, &profile, Some(self.now - self.answered));
+        // No bit is left of the SYN's answer that this should report (`tcp_accecn_third_ack`).
+        let bleached = self.is_accurate() && packet.ace() == 0;
+        let distrusts = bleached || self.receiver.as_ref().is_some_and(Receiver::distrusts);
+        sender.on_accept(self.now, &profile, Some(self.now - self.answered), distrusts);
         sender.on_start(self.now, &profile, &mut self.sent);
         self.profile.tcp.handshake = false;
         self.sender = Some(sender);
@@ -376,7 +434,7 @@ impl Host {
         let Self { now, receiver, profile, sent, .. } = self;
         if let Some(receiver) = receiver {
             receiver.on_segment(*now, profile, segment, packet.ecn == "ce", |ack| {
-                sent.0.push_back((*now, if segment.syn { Sent::SynAck } else { Sent::Ack(ack) }));
+                sent.0.push_back((*now, if segment.syn { Sent::SynAck(ack) } else { Sent::Ack(ack) }));
             });
         }
     }

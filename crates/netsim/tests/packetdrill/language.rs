@@ -46,6 +46,7 @@ pub(super) enum What {
 pub(super) struct Packet {
     /// `noecn`, `ect0`, `ect1` or `ce`; empty if it is not said.
     pub ecn: String,
+    /// Letters; a digit, Accurate ECN's counter, has become those of its bits.
     pub flags: String,
     pub seq: u32,
     pub length: u32,
@@ -62,6 +63,8 @@ pub(super) struct Options {
     /// Value and echo.
     pub timestamp: Option<(u32, u32)>,
     pub sack: Vec<(u32, u32)>,
+    /// The counters of Accurate ECN's option as they are written: ECT(1), CE, ECT(0).
+    pub ecn: Option<[Option<u32>; 3]>,
     /// Options that the simulator's packets do not have, such as a signature.
     pub other: Option<String>,
 }
@@ -71,12 +74,16 @@ impl Packet {
         self.flags.contains(flag)
     }
 
+    /// The three flags of ECN as a number, the counter of Accurate ECN.
+    pub(super) fn ace(&self) -> u8 {
+        [('A', 4), ('W', 2), ('E', 1)].map(|(flag, bit)| if self.has(flag) { bit } else { 0 }).iter().sum()
+    }
+
     /// What of it the simulator's packets do not have.
     pub(super) fn misfit(&self) -> Option<String> {
         let reason = match self.options.other.as_deref() {
             Some("FO" | "FOEXP") => "fast open",
             Some("md5") => "MD5",
-            Some("ECN") => "Accurate ECN's handshake and option",
             Some(option) => return Some(format!("the option {option}")),
             None if self.has('R') => "resets",
             None if self.has('F') => "closing",
@@ -272,9 +279,15 @@ fn packet(text: &str) -> Option<Packet> {
         None => (text, ""),
     };
     let mut words = head.split_whitespace();
-    packet.flags = words.next()?.to_owned();
-    if !packet.flags.chars().all(|flag| "SFRPEWUA.-0123456789".contains(flag)) {
-        return None;
+    for flag in words.next()?.chars() {
+        match flag.to_digit(8) {
+            Some(bits) => {
+                let named = [(4, 'A'), (2, 'W'), (1, 'E')].into_iter();
+                packet.flags.extend(named.filter(|(bit, _)| bits & bit != 0).map(|(_, flag)| flag));
+            }
+            None if "SFRPEWUA.-".contains(flag) => packet.flags.push(flag),
+            None => return None,
+        }
     }
     let (range, length) = words.next()?.strip_suffix(')')?.split_once('(')?;
     packet.seq = range.split(':').next()?.parse().ok()?;
@@ -302,6 +315,15 @@ fn parse_options(text: &str) -> Option<Options> {
             ["wscale", bits] => options.scale = Some(bits.parse().ok()?),
             ["TS", "val", value, "ecr", echo] => {
                 options.timestamp = Some((value.parse().ok()?, echo.parse().ok()?));
+            }
+            ["ECN", ref counters @ ..] => {
+                let mut counts = [None; 3];
+                for pair in counters.chunks(2) {
+                    let [name, bytes] = pair else { return None };
+                    let place = ["e1b", "ceb", "e0b"].iter().position(|known| known == name)?;
+                    counts[place] = Some(bytes.parse().ok()?);
+                }
+                options.ecn = Some(counts);
             }
             ["sack", ref blocks @ ..] => {
                 for block in blocks {

@@ -5,7 +5,7 @@ use super::language::{Event, Packet, Setting, What, When, parse};
 use super::python;
 use super::socket::{self, Wait};
 use aqm::unit::{Span, Time};
-use netsim::tcp::Segment;
+use netsim::tcp::{Ack, Segment};
 
 /// No two events happen at the same instant.
 const STEP: Span = Span::us(10);
@@ -195,9 +195,18 @@ impl Player {
     fn compare(&mut self, packet: &Packet, first: Sent) -> Result<(), Verdict> {
         let differs = |ours: String| Err(Verdict::Failed(format!("ours: {ours}")));
         match first {
-            Sent::SynAck if packet.has('S') && packet.has('.') => Ok(()),
+            Sent::SynAck(ack) if packet.has('S') && packet.has('.') => {
+                let same = packet.ace() == self.host.answer(&ack)
+                    && packet.options.ecn.is_some() == ack.counts.is_some()
+                    && has_field(packet, ack.ect, ack.l4s);
+                if same { Ok(()) } else { differs(self.describe(&first)) }
+            }
             Sent::Segment(segment) if segment.syn && packet.has('S') && !packet.has('.') => {
-                if segment.cwr == packet.has('W') { Ok(()) } else { differs(self.describe(&first)) }
+                if packet.ace() == self.asked(&segment) && has_field(packet, segment.ect, segment.l4s) {
+                    Ok(())
+                } else {
+                    differs(self.describe(&first))
+                }
             }
             Sent::Segment(segment) if packet.length > 0 && !packet.has('S') => {
                 self.compare_data(packet, segment)
@@ -207,9 +216,15 @@ impl Player {
                 let blocks: Vec<_> =
                     blocks.map(|&(low, high)| (self.host.byte_of(low), self.host.byte_of(high))).collect();
                 let echo = packet.options.timestamp.is_none_or(|(_, echo)| theirs(echo) == ack.echo);
+                if !self.host.timestamps && packet.options.ecn.is_some() && packet.options.sack.len() > 1 {
+                    let reason = "more options than timestamps leave room for";
+                    return Err(Verdict::NotApplicable(reason.to_owned()));
+                }
                 let same = packet.ack == Some(self.host.byte_of(ack.next))
                     && blocks == packet.options.sack
-                    && ack.ece == packet.has('E')
+                    && packet.ace() == ace(&ack)
+                    && packet.options.ecn == ack.counts.map(|counts| self.host.written(&counts))
+                    && has_field(packet, ack.ect, ack.l4s)
                     && echo;
                 if same { Ok(()) } else { differs(self.describe(&first)) }
             }
@@ -219,19 +234,18 @@ impl Player {
 
     /// One packet of the script may be a train of ours: the simulator has no segmentation offload.
     fn compare_data(&mut self, packet: &Packet, first: Segment) -> Result<(), Verdict> {
+        let accurate = self.host.is_accurate();
+        if accurate && packet.ace() != 5 {
+            return Err(Verdict::NotApplicable("marks on ACKs".to_owned()));
+        }
         let mut segment = first;
         let mut byte = packet.seq;
         loop {
             let (start, end) = (self.host.end(segment.seq - 1), self.host.end(segment.seq));
-            let ecn = match (segment.ect, segment.l4s) {
-                (false, _) => "noecn",
-                (true, false) => "ect0",
-                (true, true) => "ect1",
-            };
             let same = start == byte
                 && end <= packet.seq + packet.length
-                && (packet.ecn.is_empty() || packet.ecn == ecn)
-                && segment.cwr == (packet.has('W') && byte == packet.seq);
+                && has_field(packet, segment.ect, segment.l4s)
+                && (accurate || segment.cwr == (packet.has('W') && byte == packet.seq));
             if !same {
                 return Err(Verdict::Failed(format!("ours: {}", self.describe(&Sent::Segment(segment)))));
             }
@@ -252,24 +266,44 @@ impl Player {
     /// A packet of ours in the script's language.
     fn describe(&self, sent: &Sent) -> String {
         match sent {
-            Sent::SynAck => "> S. 0:0(0) ack 1".to_owned(),
+            Sent::SynAck(ack) => {
+                format!("> {}{}S. 0:0(0) ack 1{}", field(ack.ect), letters(self.host.answer(ack)), self.option(ack))
+            }
             Sent::Segment(segment) if segment.syn => {
-                format!("> S{} 0:0(0)", if segment.cwr { "EW" } else { "" })
+                format!("> {}S{} 0:0(0)", field(segment.ect), letters(self.asked(segment)))
             }
             Sent::Segment(segment) => {
                 let (start, end) = (self.host.end(segment.seq - 1), self.host.end(segment.seq));
-                let ecn = if segment.ect { "[ect] " } else { "" };
                 let cwr = if segment.cwr { "W" } else { "" };
-                format!("> {ecn}{cwr}. {start}:{end}({}) ack 1", end - start)
+                format!("> {}{cwr}. {start}:{end}({}) ack 1", field(segment.ect), end - start)
             }
             Sent::Ack(ack) => {
-                let mut text =
-                    format!("> {}. ack {}", if ack.ece { "E" } else { "" }, self.host.byte_of(ack.next));
+                let (field, flags) = (field(ack.ect), letters(ace(ack)));
+                let mut text = format!("> {field}{flags}. ack {}{}", self.host.byte_of(ack.next), self.option(ack));
                 for &(low, high) in ack.blocks.iter().filter(|block| block.1 > 0) {
                     text += &format!(" sack {}:{}", self.host.byte_of(low), self.host.byte_of(high));
                 }
                 text
             }
+        }
+    }
+
+    /// The option of Accurate ECN in an ACK of ours.
+    fn option(&self, ack: &Ack) -> String {
+        let Some([ect1, ce, ect0]) = ack.counts.map(|counts| self.host.written(&counts)) else {
+            return String::new();
+        };
+        let named = [("e1b", ect1), ("ceb", ce), ("e0b", ect0)].into_iter();
+        let counters = named.filter_map(|(name, bytes)| Some(format!(" {name} {}", bytes?)));
+        format!(" ECN{}", counters.collect::<String>())
+    }
+
+    /// The flags of ECN in a SYN of ours.
+    fn asked(&self, syn: &Segment) -> u8 {
+        match (syn.cwr, self.host.is_accurate()) {
+            (false, _) => 0,
+            (true, false) => 3,
+            (true, true) => 7,
         }
     }
 
@@ -296,6 +330,29 @@ impl Player {
         });
         failed.map_or(Ok(()), |problem| Err(Verdict::Failed(problem)))
     }
+}
+
+/// The flags of ECN in an ACK of ours.
+fn ace(ack: &Ack) -> u8 {
+    ack.marks.unwrap_or_else(|| u8::from(ack.ece))
+}
+
+fn letters(ace: u8) -> String {
+    [(1, 'E'), (2, 'W'), (4, 'A')].into_iter().filter(|(bit, _)| ace & bit != 0).map(|(_, flag)| flag).collect()
+}
+
+const fn field(ect: bool) -> &'static str {
+    if ect { "[ect] " } else { "" }
+}
+
+/// Whether a packet of ours has the script's ECN field, if it says one.
+fn has_field(packet: &Packet, ect: bool, l4s: bool) -> bool {
+    let ours = match (ect, l4s) {
+        (false, _) => "noecn",
+        (true, false) => "ect0",
+        (true, true) => "ect1",
+    };
+    packet.ecn.is_empty() || packet.ecn == ours
 }
 
 /// The base of a time that an event's own time was added to.

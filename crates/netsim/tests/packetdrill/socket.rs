@@ -4,6 +4,7 @@ use super::host::{Ecn, Host, Role};
 use super::play::Verdict;
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
+use scenario::model::Feedback;
 
 /// A socket call.
 pub(super) struct Call<'a> {
@@ -187,8 +188,19 @@ fn set(host: &mut Host, name: &str, value: &str) -> Result<(), Verdict> {
                 _ => return misfit(format!("the setting tcp_ecn={value}")),
             };
         }
-        // Only Accurate ECN has it, which is refused where it is agreed on.
-        ("tcp_ecn_option" | "tcp_ecn_option_beacon", _) => {}
+        ("tcp_ecn_option", _) if host.role != Role::Closed => {
+            return misfit("settings that change during a connection");
+        }
+        ("tcp_ecn_option", value) => {
+            host.accurate = match value {
+                "0" => Feedback::Counter,
+                "1" => Feedback::Sparse,
+                "2" => Feedback::Accurate,
+                _ => return misfit(format!("the setting tcp_ecn_option={value}")),
+            };
+        }
+        // It has an effect where the option is sparse.
+        ("tcp_ecn_option_beacon", value) if value == "3" || host.accurate != Feedback::Sparse => {}
         ("tcp_congestion_control", name) => {
             if host.tcp.set("congestion", &Value::Text(name.to_owned())).is_err() {
                 return misfit(format!("congestion control {name}"));

@@ -2,7 +2,7 @@
 
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
-use crate::model::{Buffer, Change, Clock, Distribution, Flavour, Scenario, Tcp, TrafficKind, Udp};
+use crate::model::{Buffer, Change, Clock, Distribution, Feedback, Flavour, Scenario, Tcp, TrafficKind, Udp};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
@@ -214,12 +214,19 @@ fn ticks(entry: &TrafficEntry, duration: Span, reader: &mut Reader<'_>) {
 
 /// Checks that the congestion control gets the marks that it requires.
 fn marks(path: &str, tcp: &Tcp, reader: &mut Reader<'_>) {
-    let [ecn, congestion] = ["ecn", "congestion"].map(|key| below(path, key));
+    let [ecn, congestion, feedback] = ["ecn", "congestion", "ecn_feedback"].map(|key| below(path, key));
+    let classic = tcp.ecn_feedback == Feedback::Classic;
     if tcp.congestion.needs_marks() && !tcp.ecn && reader.fine(&[&ecn, &congestion]) {
         let message = format!("must be true for congestion = {}, which counts marks", shown(&tcp.congestion));
         reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
     } else if tcp.l4s && !tcp.ecn && reader.fine(&[&ecn, &below(path, "l4s")]) {
         reader.refuse(&ecn, Some(shown(&tcp.ecn)), "must be true for l4s = true, which is an ECN codepoint");
+    } else if tcp.congestion.counts_marks() && classic && reader.fine(&[&feedback, &congestion]) {
+        let message = format!("must not be \"classic\" for congestion = {}", shown(&tcp.congestion));
+        reader.refuse(&feedback, Some(shown(&tcp.ecn_feedback)), message);
+    } else if !classic && !tcp.ecn && reader.fine(&[&ecn, &feedback]) {
+        let message = format!("must be true for ecn_feedback = {}", shown(&tcp.ecn_feedback));
+        reader.refuse(&ecn, Some(shown(&tcp.ecn)), message);
     }
 }
 

@@ -70,6 +70,20 @@ choice! {
     }
 }
 
+choice! {
+    /// How a receiver reports marks.
+    pub enum Feedback {
+        /// An echo until the sender has answered it (RFC 3168), or that of the congestion control (DCTCP).
+        Classic = "classic",
+        /// A counter in each ACK (Accurate ECN), without the option that has more of them (`tcp_ecn_option` 0).
+        Counter = "counter",
+        /// The same, and the option where the field changes and three times a round trip (`tcp_ecn_option` 1).
+        Sparse = "sparse",
+        /// The same, and the option in each segment that has room for it (`tcp_ecn_option` 2).
+        Accurate = "accurate",
+    }
+}
+
 /// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the
 /// senders that it serves, its requirements on the two ends, and its own parameters, as in [`params!`].
 macro_rules! tcp {
@@ -177,6 +191,11 @@ tcp! {
         handshake: bool = true, "";
         /// Send data as ECT and respond to CE marks (RFC 3168).
         ecn: bool = false, "";
+        /// How marks are reported, with `ecn`: `classic`, by an echo (RFC 3168); `accurate`, by a counter in each ACK and an
+        /// option of 12 bytes with more of them (Accurate ECN, RFC 9768); `sparse`, with the option only where the ECN field
+        /// changes and three times a round trip; `counter`, without it. All but `classic` send retransmissions and ACKs as
+        /// ECT too.
+        ecn_feedback: Feedback = Feedback::Classic, "";
         /// DCTCP and BBRv3 with `ecn`: send data as ECT(1), by which routers recognise a scalable congestion control
         /// (RFC 9331).
         l4s: bool = false, "";
@@ -286,7 +305,7 @@ impl Congestion {
         matches!(self.needs(), Needs::Marks | Needs::Counts | Needs::Echoes)
     }
 
-    /// Whether ACKs carry a counter of the marks that arrived (Accurate ECN, RFC 9768).
+    /// Whether it requires that ACKs count the marks that arrived (`TCP_CONG_NEEDS_ACCECN`).
     #[must_use]
     #[inline]
     pub const fn counts_marks(self) -> bool {
@@ -306,6 +325,7 @@ const OWNED: &[(&str, Senders)] = &[
     ("rto_floor", Senders::Rack),
     ("quick_acks", Senders::Rack),
     ("compressed_acks", Senders::Rack),
+    ("ecn_feedback", Senders::Rack),
     ("delayed_ack_of_repeat", Senders::Classic),
     ("tick_phase", Senders::Classic),
     ("limited_transmit", Senders::Classic),
@@ -369,7 +389,7 @@ const SHARED: &[(&str, &[Congestion])] = &[("l4s", &[Congestion::Dctcp, Congesti
 /// What the `rack` senders omit, printed with their presets.
 pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
-    FIN and the handshake's options, path-MTU probing, fast open, Accurate ECN but for prague, memory pressure.";
+    FIN and the handshake's options, path-MTU probing, fast open, memory pressure.";
 
 impl Tcp {
     /// If the parameter `name` applies only to other TCPs: which, and the value of this one.
@@ -479,7 +499,9 @@ impl Tcp {
             "cubic" => linux(Congestion::Cubic),
             "dctcp" => Some(Self { ecn: true, ..linux(Congestion::Dctcp)? }),
             "l4s" => Some(Self { l4s: true, ..Self::preset("dctcp")? }),
-            "prague" => Some(Self { ecn: true, ..linux(Congestion::Prague)? }),
+            "prague" => {
+                Some(Self { ecn: true, ecn_feedback: Feedback::Accurate, ..linux(Congestion::Prague)? })
+            }
             "bbr" => linux(Congestion::Bbr),
             "bbr3" => linux(Congestion::Bbr3),
             "bbr3-l4s" => {

@@ -116,9 +116,11 @@ impl Sender {
         }
     }
 
-    /// The other end has opened the connection, and its handshake took so long.
-    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>) {
+    /// The other end has opened the connection, and its handshake took so long. Nothing is to be sent as ECN-capable if the
+    /// receiver here `distrusts` that.
+    pub fn on_accept(&mut self, now: Time, profile: &Profile, rtt: Option<Span>, distrusts: bool) {
         self.state.refresh(now, profile);
+        self.state.distrusts = distrusts;
         self.note_handshake(profile, rtt.map(|rtt| rtt.nanos() / 1000));
     }
 
@@ -283,17 +285,18 @@ impl Sender {
         let state = &mut self.state;
         let syn = seq == 0;
         let Tcp { ecn, congestion, .. } = profile.tcp;
-        let counts = congestion.counts_marks();
+        let accurate = profile.is_accurate();
         let (ect, cwr) = if syn {
             // A SYN that is sent again does not ask for ECN, with Accurate ECN from the second time on
             // (`tcp_ecn_clear_syn`). The SYN of a control that needs marks may be marked, even if ECN was given up.
-            (congestion.needs_marks(), ecn && state.resent <= u32::from(counts))
+            (congestion.needs_marks(), ecn && state.resent <= u32::from(accurate))
         } else {
-            // No retransmission may be marked (RFC 3168, section 6.1.5), but for a control that needs marks
-            // (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
-            let ect = ecn && (!retransmission || congestion.tells_marks_apart());
+            // No retransmission may be marked (RFC 3168, section 6.1.5), but with Accurate ECN, for a control that needs
+            // marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
+            let any = accurate || congestion.tells_marks_apart();
+            let ect = ecn && !state.distrusts && (!retransmission || any);
             // With Accurate ECN that bit is part of a counter.
-            (ect, ect && !retransmission && !counts && std::mem::take(&mut state.say_cwr))
+            (ect, ect && !retransmission && !accurate && std::mem::take(&mut state.say_cwr))
         };
         let push = seq + 1 == state.end;
         let l4s = ect && profile.is_scalable();

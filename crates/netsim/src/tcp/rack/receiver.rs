@@ -11,11 +11,10 @@
 //!
 //! # Departures from the source
 //! * The application reads at once, and the window itself never changes.
-//! * A mark on a SYN, a SYN-ACK or an ACK has no effect; the kernel's Accurate ECN reports it.
-//! * Accurate ECN has its counter of packets alone, without the option that counts bytes, and starts it at 0.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
 //!   to the first segment.
 
+use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
 use crate::tcp::{Ack, Segment};
 use aqm::unit::{Span, Time};
@@ -24,8 +23,6 @@ use scenario::model::{MOST_BLOCKS, Profile};
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
 const QUICK: u8 = 16;
 const QUICK_AFTER_MARK: u8 = 2;
-/// Marks in one ACK of Accurate ECN at most.
-const MARKS_AN_ACK: u8 = 2;
 /// The longest delay of an ACK (`TCP_DELACK_MAX`).
 const LONGEST_DELAY: Span = Span::ms(200);
 /// That of one which no round trip bounds (`tcp_send_delayed_ack`: HZ / 2).
@@ -83,15 +80,15 @@ pub struct Receiver {
     /// DCTCP: the next segment when the last one came, and whether that was marked.
     before: u32,
     marked: bool,
-    /// Accurate ECN: marked segments, modulo 256, and those since the last ACK.
-    marks: u8,
-    new_marks: u8,
+    /// Accurate ECN: what it reports, and the time, on which that depends.
+    arrived: Arrived,
+    now: Time,
 }
 
 impl Receiver {
     /// Before anything arrived; `first` is the number of the first segment.
     #[must_use]
-    pub const fn new(first: u32) -> Self {
+    pub fn new(first: u32) -> Self {
         Self {
             next: first,
             acked: first,
@@ -118,8 +115,8 @@ impl Receiver {
             capable: false,
             before: first,
             marked: false,
-            marks: 0,
-            new_marks: 0,
+            arrived: Arrived::default(),
+            now: Time::ZERO,
         }
     }
 
@@ -160,7 +157,7 @@ impl Receiver {
     ) {
         let clock = Clock::at(now, profile.tcp.tick);
         if segment.syn {
-            self.on_syn(now, profile, segment, &mut send);
+            self.on_syn(now, profile, segment, ce, &mut send);
             return;
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
@@ -169,17 +166,13 @@ impl Receiver {
         if segment.seq <= self.acked && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
-        if profile.tcp.ecn && segment.cwr {
-            // Acknowledged at once, because the sender's window may be very small.
-            (self.echo, self.at_once) = (false, true);
+        if profile.tcp.ecn {
+            self.heed_field(now, profile, segment, ce);
         }
         if segment.seq == self.next {
             self.take_next(&clock, profile, segment, ce, &mut send);
         } else if segment.seq < self.next {
             self.dsack = Some((segment.seq, segment.seq + 1));
-            if profile.tcp.congestion.counts_marks() {
-                self.count_mark(ce);
-            }
             self.hurry(QUICK, profile);
             (self.owed, self.at_once) = (true, true);
         } else {
@@ -189,8 +182,16 @@ impl Receiver {
     }
 
     /// The handshake: the SYN's ACK goes out at once, again if it comes again.
-    fn on_syn(&mut self, now: Time, profile: &Profile, segment: &Segment, send: &mut impl FnMut(Ack)) {
-        if self.next == 0 {
+    fn on_syn(
+        &mut self,
+        now: Time,
+        profile: &Profile,
+        segment: &Segment,
+        ce: bool,
+        send: &mut impl FnMut(Ack),
+    ) {
+        let first = self.next == 0;
+        if first {
             (self.next, self.acked, self.before) = (1, 1, 1);
         }
         if self.next == 1 {
@@ -200,7 +201,36 @@ impl Receiver {
         // Whether or not there will be ECN: the listening socket has its control's codepoint (`tcp_v4_send_synack`).
         let ect = profile.tcp.congestion.needs_marks();
         let l4s = ect && profile.is_scalable();
-        send(Ack { next: self.next, echo: segment.sent, ect, l4s, ..Ack::default() });
+        let mut ack = Ack { next: self.next, echo: segment.sent, ect, l4s, ..Ack::default() };
+        if profile.is_accurate() {
+            let (ace, counts) = self.arrived.on_syn(profile, segment, ce, first);
+            (ack.marks, ack.counts) = (Some(ace), counts);
+        }
+        send(ack);
+    }
+
+    /// Whether ACKs are sent Not-ECT although there is ECN.
+    #[must_use]
+    pub const fn distrusts(&self) -> bool {
+        self.arrived.distrusts
+    }
+
+    /// The ECN field of a segment, before the segment itself (`tcp_ecn_accept_cwr`, `tcp_ecn_received_counters`).
+    fn heed_field(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) {
+        if profile.is_accurate() {
+            self.now = now;
+            let old = segment.seq < self.next;
+            // What ends below the last ACK is not even looked at (`tcp_sequence`).
+            if !old || segment.seq + 1 >= self.acked {
+                self.at_once |= self.arrived.on_segment(Field::of(segment, ce));
+            }
+            if old {
+                self.arrived.on_repeat(segment.seq);
+            }
+        } else if segment.cwr {
+            // Acknowledged at once, because the sender's window may be very small.
+            (self.echo, self.at_once) = (false, true);
+        }
     }
 
     /// The next segment in order (`tcp_data_queue`, `tcp_event_data_recv`).
@@ -327,24 +357,12 @@ impl Receiver {
             return;
         }
         self.capable = true;
-        if profile.tcp.congestion.counts_marks() {
-            self.count_mark(ce);
-        } else if profile.tells_marks_apart() {
+        if profile.tells_marks_apart() && !profile.tcp.congestion.counts_marks() {
             self.tell_marks_apart(profile, ce, send);
-        } else if ce && !self.echo {
+        } else if ce && !self.echo && !profile.is_accurate() {
             self.hurry(QUICK_AFTER_MARK, profile);
             self.echo = true;
         }
-    }
-
-    /// Accurate ECN: the first mark after none is acknowledged at once, and every second (RFC 9768, section 3.2.2.5.1).
-    const fn count_mark(&mut self, ce: bool) {
-        if ce {
-            self.marks = self.marks.wrapping_add(1);
-            self.new_marks += 1;
-            self.at_once |= !self.marked || self.new_marks >= MARKS_AN_ACK;
-        }
-        self.marked = ce;
     }
 
     /// DCTCP's receiver: an ACK is for marked segments or for unmarked ones (`dctcp_ece_ack_update`).
@@ -352,7 +370,8 @@ impl Receiver {
         if self.marked != ce {
             if self.due != Time::MAX {
                 // It echoes the last state, also where CWR has just ended the echo.
-                send(Ack { next: self.before, ece: self.marked, ..self.ack(profile) });
+                let ece = self.marked && !profile.is_accurate();
+                send(Ack { next: self.before, ece, ..self.ack(profile) });
             }
             self.at_once = true;
         }
@@ -420,6 +439,7 @@ impl Receiver {
 
     /// A deadline has come (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
     pub fn on_timer(&mut self, now: Time, profile: &Profile, mut send: impl FnMut(Ack)) {
+        self.now = now;
         if self.compressed_due <= now {
             self.compressed_due = Time::MAX;
             if self.saved > 0 {
@@ -443,27 +463,29 @@ impl Receiver {
             }
         }
         self.acked = self.next;
-        self.new_marks = 0;
         (self.owed, self.at_once, self.pushed, self.dsack) = (false, false, false, None);
         (self.due, self.compressed_due, self.saved) = (Time::MAX, Time::MAX, 0);
     }
 
     /// The ACK for the arrived segments.
-    fn ack(&self, profile: &Profile) -> Ack {
+    fn ack(&mut self, profile: &Profile) -> Ack {
         let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
         let mut blocks = self.dsack.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
-        // RFC 3168 allows no marks on ACKs; a control that needs marks has them all the same (`tcp_ecn_send`).
-        let ect = profile.tcp.ecn && profile.tcp.congestion.needs_marks();
-        Ack {
-            next: self.next,
-            ece: self.echo,
-            ect,
-            l4s: ect && profile.is_scalable(),
-            marks: profile.tcp.congestion.counts_marks().then_some(self.marks & 7),
-            echo: self.stamp,
-            blocks: std::array::from_fn(|_| blocks.next().unwrap_or_default()),
-            delay: None,
+        let blocks = std::array::from_fn(|_| blocks.next().unwrap_or_default());
+        let mut ack = Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, ..Ack::default() };
+        if profile.tcp.ecn {
+            let accurate = profile.is_accurate();
+            // RFC 3168 allows no marks on ACKs; with Accurate ECN, and for a control that needs marks, there may be some all
+            // the same (`tcp_ecn_send`).
+            ack.ect = accurate && !self.arrived.distrusts || profile.tcp.congestion.needs_marks() && !accurate;
+            ack.l4s = ack.ect && profile.is_scalable();
+            if accurate {
+                let dsack = self.dsack.map(|(seq, _)| seq);
+                let (ace, counts) = self.arrived.report(self.now, self.rtt, profile, dsack, &mut ack.blocks);
+                (ack.ece, ack.marks, ack.counts) = (false, Some(ace), counts);
+            }
         }
+        ack
     }
 }
 

@@ -30,19 +30,6 @@ impl State {
         }
     }
 
-    /// Whether an ACK echoes a mark; with Accurate ECN, counts how many are new, of an ACK that brings `news`: an old one that
-    /// was overtaken has an old counter (`__tcp_accecn_process`). That the counter has gone round is not assumed.
-    pub(super) const fn note_echo(&mut self, profile: &Profile, ack: &Ack, news: bool) -> bool {
-        let Some(marks) = ack.marks else { return profile.tcp.ecn && ack.ece };
-        if !news {
-            return false;
-        }
-        let new = marks.wrapping_sub(self.marks) & 7;
-        self.marks = marks;
-        self.delivered_marked += new as u32;
-        new > 0
-    }
-
     /// Takes in an ACK's blocks, and returns how many segments they deliver (`tcp_sacktag_write_queue`).
     pub(super) fn tag(
         &mut self,
@@ -335,38 +322,4 @@ fn is_dsack(blocks: &[(u32, u32)], next: u32) -> bool {
 /// Whether an ACK echoes a timestamp from before `since`, in ms (`tcp_tsopt_ecr_before`).
 pub(super) const fn echoes_before(echo: u32, since: u32) -> bool {
     echo != 0 && echo < since
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use scenario::model::Tcp;
-
-    #[test]
-    fn a_counter_of_marks_counts_forward_and_not_in_an_ack_that_was_overtaken() {
-        let profile = Profile::new(&Tcp::preset("prague").unwrap(), 1500);
-        let mut state = State::new(&profile, 100);
-        let mut heard = |marks, news| {
-            let echo = state.note_echo(&profile, &Ack { marks: Some(marks), ..Ack::default() }, news);
-            (echo, state.delivered_marked)
-        };
-        assert_eq!(heard(3, true), (true, 3));
-        assert_eq!(heard(3, true), (false, 3));
-        // The older of two duplicates, of which the newer came first.
-        assert_eq!(heard(2, false), (false, 3));
-        assert_eq!(heard(4, true), (true, 4));
-        // Past seven.
-        assert_eq!(heard(1, true), (true, 9));
-    }
-
-    #[test]
-    fn without_a_counter_the_echo_is_the_flag() {
-        let profile = Profile::new(&Tcp::preset("dctcp").unwrap(), 1500);
-        let mut state = State::new(&profile, 100);
-        let echo = |state: &mut State, ece| state.note_echo(&profile, &Ack { ece, ..Ack::default() }, false);
-        assert_eq!(
-            (echo(&mut state, true), echo(&mut state, false), state.delivered_marked),
-            (true, false, 0)
-        );
-    }
 }

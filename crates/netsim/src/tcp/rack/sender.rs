@@ -28,7 +28,7 @@ pub(super) struct AckFlags {
     pub(super) sacked: bool,
     /// Data that was out when the phase began and never sent again was acknowledged or SACKed.
     pub(super) original: bool,
-    /// It echoes a mark; the echo has no counter, so that all that it delivers counts as marked.
+    /// It reports a mark, but without a counter, so that all that it delivers counts as marked.
     pub(super) echo: bool,
     pub(super) marked: bool,
     /// It has a D-SACK, which reports duplicates; the duplicate is of a tail loss probe.
@@ -189,8 +189,8 @@ impl Sender {
         }
         let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut flags, &mut sample) } else { 0 };
         let marked = state.delivered_marked;
-        flags.echo = state.note_echo(profile, ack, flags.advanced || news > 0);
-        flags.marked = flags.echo && ack.marks.is_none();
+        flags.echo = ack.marks.is_none() && profile.tcp.ecn && ack.ece;
+        flags.marked = flags.echo;
         state.count_delivered(news, flags.marked);
         if state.board.is_empty() {
             self.control.on_ack(&mut self.state, profile);
@@ -201,6 +201,14 @@ impl Sender {
             return self.push(profile, out);
         }
         self.take_off(profile, prior_high, &mut flags, &mut sample);
+        if let Some(ace) = ack.marks
+            && (flags.acked || flags.sacked)
+        {
+            let state = &mut self.state;
+            let new = state.heard.news(ace, ack.counts, marked, state.delivered - delivered);
+            state.delivered_marked += new;
+            flags.echo = new > 0;
+        }
         self.state.rack.widen(sample.prior_delivered, self.state.delivered);
         self.control.on_ack(&mut self.state, profile);
         sample.probe = self.settle_probe(profile, ack.next, &flags);

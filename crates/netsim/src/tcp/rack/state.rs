@@ -1,5 +1,6 @@
 //! The state of a `rack` sender.
 
+use super::accurate::Heard;
 use super::board::Board;
 use super::clock::Clock;
 use super::reordering::Rack;
@@ -55,8 +56,9 @@ pub struct State {
     /// Segments delivered that were marked: those in ACKs with an echo or, with Accurate ECN, those that its counter says
     /// (`delivered_ce`).
     pub delivered_marked: u32,
-    /// The counter of marks in the last ACK (Accurate ECN).
-    pub(super) marks: u8,
+    pub(super) heard: Heard,
+    /// Whether the handshake has failed with Accurate ECN, so that nothing is sent as ECN-capable.
+    pub(super) distrusts: bool,
     /// When a segment was last delivered, in microseconds (`delivered_mstamp`).
     pub(in crate::tcp) delivered_at: u64,
     /// When the first segment of the present rate sample was sent, in microseconds (`first_tx_mstamp`).
@@ -138,7 +140,8 @@ impl State {
             rtt: Rtt::new(profile),
             delivered: first, // the SYN is delivered first
             delivered_marked: 0,
-            marks: 0,
+            heard: Heard::default(),
+            distrusts: false,
             delivered_at: 0,
             first_at: 0,
             limited_until: u32::from(!profile.tcp.handshake),
@@ -179,6 +182,13 @@ impl State {
     #[must_use]
     pub const fn in_slow_start(&self) -> bool {
         self.cwnd < self.ssthresh
+    }
+
+    /// Segments that the receiver reported by Accurate ECN's option to have arrived with ECT(1), CE and ECT(0), modulo 65536
+    /// (`delivered_ecn_bytes`).
+    #[must_use]
+    pub const fn counted(&self) -> [u16; 3] {
+        self.heard.counts()
     }
 
     /// The extent of reordering in segments (`tp->reordering`).

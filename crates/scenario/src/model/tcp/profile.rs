@@ -1,7 +1,10 @@
 //! A connection's parameters in the form in which the ends use them.
 
-use super::{Flavour, MOST_BLOCKS, Tcp};
+use super::{Feedback, Flavour, MOST_BLOCKS, Tcp};
 use crate::model::HEADER;
+
+/// Bytes of Accurate ECN's option with all its counters (`TCP_ACCECN_MAXSIZE`, and one to align it).
+const ACCURATE_OPTION: u32 = 12;
 
 /// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
 #[derive(Clone, Debug)]
@@ -24,7 +27,7 @@ pub struct Profile {
     pub grow_after_recovery: bool,
     /// Size of a full segment on the wire in bytes.
     pub size: u32,
-    /// Bytes of IP and TCP header in every segment.
+    /// Bytes of IP and TCP header in every segment of data.
     pub header: u32,
 }
 
@@ -37,7 +40,8 @@ impl Profile {
     pub fn new(tcp: &Tcp, size: u32) -> Self {
         // The trait's defaults would make a Reno of it.
         assert!(tcp.misfit().is_none(), "{:?} has no {:?}", tcp.flavour, tcp.congestion);
-        let header = tcp.header.0 as u32;
+        let option = tcp.ecn && tcp.ecn_feedback == Feedback::Accurate;
+        let header = tcp.header.0 as u32 + if option { ACCURATE_OPTION } else { 0 };
         // RFC 5681, equation 1.
         let standard_window = match size - header {
             2191.. => 2,
@@ -71,6 +75,13 @@ impl Profile {
         self.tcp.ecn && self.tcp.congestion.tells_marks_apart()
     }
 
+    /// Whether ACKs count the marks that arrived (Accurate ECN, RFC 9768).
+    #[must_use]
+    #[inline]
+    pub const fn is_accurate(&self) -> bool {
+        self.tcp.ecn && !matches!(self.tcp.ecn_feedback, Feedback::Classic)
+    }
+
     /// Whether data is sent as ECT(1), by which routers recognise a scalable congestion control (RFC 9331).
     #[must_use]
     #[inline]
@@ -92,9 +103,16 @@ impl Profile {
             false => self.size,
             // Who counts options at all counts those that only a SYN has: its greatest segment, its window's scale,
             // that SACK is welcome. In Linux that makes 60 bytes.
-            true if self.header > HEADER => self.header + 8,
-            true => self.header,
+            true if self.ack_size() as u32 > HEADER => self.ack_size() as u32 + 8,
+            true => self.ack_size() as u32,
         }
+    }
+
+    /// The size on the wire of an ACK without SACK blocks and Accurate ECN's option.
+    #[must_use]
+    #[inline]
+    pub const fn ack_size(&self) -> u16 {
+        self.tcp.header.0 as u16
     }
 
     /// Segments that carry `payload` bytes; [`u32::MAX`] for more than can be numbered.
