@@ -519,9 +519,28 @@ mod tests {
             let ack = Ack { delay: Some(Span::us(us)), ..ack };
             assert_eq!(Packet::ack(&ack, header(40)).acknowledgement(), ack);
         }
-        for marks in 0..8 {
-            let ack = Ack { ece: false, marks: Some(marks), ..ack };
-            assert_eq!(Packet::ack(&ack, header(52)).acknowledgement(), ack);
+        let none = [(0, 0); 3];
+        let counts = Counts { ect1: 0, ce: 0, ect0: Some(0) };
+        let many = Counts { ect1: 65_535, ce: 7, ect0: Some(1) };
+        let [dsack, one] = [[(8, 9), (0, 0), (0, 0)], [(12, 14), (0, 0), (0, 0)]];
+        for (blocks, counts, more) in [
+            (none, None, 0),
+            (none, Some(counts), 12),
+            (none, Some(many), 12),
+            (one, Some(many), 12 + 8),
+            (dsack, Some(many), 12 + 8),
+            (dsack, Some(counts), 12 + 8),
+            (blocks, Some(Counts { ect0: None, ..many }), 8 + 16),
+            (blocks, Some(Counts { ect0: None, ..counts }), 8 + 16),
+            (three.blocks, None, 24),
+        ] {
+            for marks in 0..8 {
+                let ack = Ack { ece: false, marks: Some(marks), blocks, counts, ..ack };
+                let packet = Packet::ack(&ack, header(52));
+                assert_eq!((packet.acknowledgement(), packet.size), (ack, 52 + more));
+                // CAKE's filter keeps what has an option that it does not know.
+                assert_eq!(packet.ack().is_some(), counts.is_none());
+            }
         }
         for l4s in [false, true] {
             let ack = Ack { ect: true, l4s, ..ack };

@@ -107,7 +107,11 @@ pub(crate) fn be_silent() -> io::Result<()> {
 fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()> {
     for (name, value) in stack.sysctls() {
         let path = format!("/proc/sys/net/ipv4/{name}");
-        fs::write(&path, value).map_err(context(&path))?;
+        let what = match (name, value.as_str()) {
+            ("tcp_ecn", "3") => "Accurate ECN (tcp_ecn = 3), which this kernel does not have",
+            _ => &path,
+        };
+        fs::write(&path, value).map_err(context(what))?;
     }
     let (addresses, all) = match version {
         Ip::V4 => {

@@ -2,7 +2,7 @@
 
 use aqm::params::Params as _;
 use aqm::unit::{Bytes, Span};
-use scenario::model::{Congestion, HEADER, Tcp};
+use scenario::model::{Congestion, Feedback, HEADER, Tcp};
 use std::fmt;
 
 /// Bytes of the timestamp option in every segment, with its padding (RFC 7323, appendix A).
@@ -19,7 +19,9 @@ pub const LAST_PORT: u16 = 16_383;
 /// The settings that all sockets in a network namespace share.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Stack {
-    ecn: bool,
+    ecn: u8,
+    /// How often Accurate ECN's option is sent, if there is Accurate ECN.
+    ecn_option: Option<u8>,
     dctcp: bool,
     timestamps: bool,
     restart_after_idle: bool,
@@ -78,8 +80,16 @@ pub const fn control(congestion: Congestion) -> Option<&'static str> {
 
 impl Stack {
     const fn with(tcp: &Tcp) -> Self {
+        let (ecn, ecn_option) = match (tcp.ecn, tcp.ecn_feedback) {
+            (false, _) => (0, None),
+            (true, Feedback::Classic) => (1, None),
+            (true, Feedback::Counter) => (3, Some(0)),
+            (true, Feedback::Sparse) => (3, Some(1)),
+            (true, Feedback::Accurate) => (3, Some(2)),
+        };
         Self {
-            ecn: tcp.ecn,
+            ecn,
+            ecn_option,
             dctcp: matches!(tcp.congestion, Congestion::Dctcp),
             timestamps: tcp.timestamps,
             restart_after_idle: tcp.restart_after_idle,
@@ -102,6 +112,7 @@ impl Stack {
         let possible = Tcp {
             congestion: if control(tcp.congestion).is_some() { tcp.congestion } else { Congestion::Reno },
             ecn: tcp.ecn,
+            ecn_feedback: tcp.ecn_feedback,
             timestamps: tcp.timestamps,
             header: Bytes(header),
             restart_after_idle: tcp.restart_after_idle,
@@ -155,17 +166,20 @@ impl Stack {
     #[must_use]
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
         let flag = |on: bool| u8::from(on).to_string();
-        vec![
+        let mut values = vec![
             ("tcp_rmem", RMEM.to_owned()),
             ("tcp_wmem", WMEM.to_owned()),
             ("tcp_no_metrics_save", flag(true)),
-            ("tcp_ecn", flag(self.ecn)),
+            ("tcp_ecn", self.ecn.to_string()),
             ("tcp_timestamps", flag(self.timestamps)),
             ("tcp_slow_start_after_idle", flag(self.restart_after_idle)),
             // Short flows may follow each other faster than addresses and ports are free again.
             ("tcp_tw_reuse", flag(true)),
             ("ip_local_port_range", format!("{} 65535", LAST_PORT + 1)),
-        ]
+        ];
+        // A kernel without Accurate ECN does not have it.
+        values.extend(self.ecn_option.map(|option| ("tcp_ecn_option", option.to_string())));
+        values
     }
 
     /// The arguments of `ip route add default` for the TCP on that route.
@@ -237,6 +251,16 @@ mod tests {
         let dctcp = Stack::of("x", &Tcp::preset("dctcp").unwrap()).unwrap();
         assert_eq!(dctcp.route(), "initcwnd 10 rto_min 200ms congctl dctcp");
         assert!(stack.sysctls().contains(&("tcp_ecn", "1".to_owned())));
+        assert!(stack.sysctls().iter().all(|(name, _)| *name != "tcp_ecn_option"));
+        for (feedback, option) in
+            [(Feedback::Counter, "0"), (Feedback::Sparse, "1"), (Feedback::Accurate, "2")]
+        {
+            let tcp = Tcp { ecn: true, ecn_feedback: feedback, ..linux() };
+            let values = Stack::of("x", &tcp).unwrap().sysctls();
+            for (name, value) in [("tcp_ecn", "3"), ("tcp_ecn_option", option)] {
+                assert!(values.contains(&(name, value.to_owned())), "{values:?}");
+            }
+        }
     }
 
     #[test]

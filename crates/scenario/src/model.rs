@@ -20,8 +20,8 @@ pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, EcnPath, Gilbert, Link, Loss};
 pub use tcp::{
-    Congestion, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor, SackRecovery, TCP_PRESETS,
-    Tcp,
+    Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor,
+    SackRecovery, TCP_PRESETS, Tcp,
 };
 pub(crate) use traffic::least_common_multiple;
 pub use traffic::{

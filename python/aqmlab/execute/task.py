@@ -110,6 +110,8 @@ _LATER_DEFAULTS = {
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
+    "ecn_feedback": "classic",
+    "early_marks": "first",
     "codec": "g711",
     "damping": False,
     "history_discounting": True,

@@ -76,6 +76,8 @@ def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
     tcp: dict[str, Any] = {"preset": conf.get("tcp", "linux"), "congestion": congestion}
     if conf.get("ecn"):
         tcp["ecn"] = True
+        if conf["ecn"] == 3:
+            tcp["ecn_feedback"] = "accurate"
     if "hystart" in conf and congestion == "cubic":
         tcp["hystart"] = bool(conf["hystart"])
     for key, value in conf.get("sysctl", {}).items():

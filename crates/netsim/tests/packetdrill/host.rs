@@ -80,6 +80,8 @@ pub(super) struct Host {
     /// A time on the other end's clock of timestamps that is the same as one on ours: the script's value, and ours.
     stamps: Option<(u32, Time)>,
     pub timestamps: bool,
+    /// The timestamp of the last ACK without data, as an echo of ours: our receiver, which sees only data, has another.
+    pub ack_stamp: Option<Time>,
 }
 
 fn misfit<T>(reason: &str) -> Result<T, Verdict> {
@@ -112,6 +114,7 @@ impl Host {
             scale: 0,
             stamps: None,
             timestamps: true,
+            ack_stamp: None,
         }
     }
 
@@ -358,6 +361,7 @@ impl Host {
         if self.is_accurate() && packet.ecn == "ce" {
             return misfit("marks on ACKs");
         }
+        self.ack_stamp = packet.options.timestamp.map(|(value, _)| theirs(value));
         if !self.open {
             if packet.ack != Some(1) {
                 return misfit("an ACK of what was never sent");

@@ -5,8 +5,9 @@
 //! not apply; a difference before that is a failure all the same. Where the event is the closing of the connection, and
 //! something was compared before, the script has passed as far as that.
 //!
-//! Not compared: the flag P, the window and the acknowledgement number of our data, the options of a SYN and of its answer, whether
-//! the answer agrees to ECN, and the values of our timestamps.
+//! Not compared: the flag P, the window and the acknowledgement number of our data and, with Accurate ECN, its option, the
+//! options of a SYN and of its answer except Accurate ECN's, the values of our timestamps, and the echo of an ACK's. The
+//! handshake's last ACK, which the simulator does without, is judged by the player if it arrives and ignored if we should send it.
 
 mod host;
 mod language;

@@ -33,12 +33,12 @@ struct Player {
     host: Host,
     tolerance: Span,
     percent: f64,
-    /// The time of the event before, and whether the script says exactly when that was.
+    /// The time of the event before, and whether that was the arrival of a packet.
     last: Time,
-    anchored: bool,
+    arrived: bool,
     code: python::Program,
-    /// Calls that block: when each must return, and what it waits for.
-    waits: Vec<(usize, Time, Wait)>,
+    /// Calls that block: the line of each, when it must return, by which tolerance, and what it waits for.
+    waits: Vec<(usize, Time, Span, Wait)>,
     /// Packets and assertions after the handshake that were compared.
     judged: u32,
     /// The bytes that the application has read.
@@ -57,7 +57,7 @@ impl Player {
             tolerance: Span::us(micros.unwrap_or(4000)),
             percent: setting("tolerance_percent").and_then(|text| text.parse().ok()).unwrap_or(12.5),
             last: START,
-            anchored: true,
+            arrived: false,
             code: python::Program::default(),
             waits: Vec::new(),
             judged: 0,
@@ -95,7 +95,8 @@ impl Player {
     }
 
     fn step(&mut self, event: &Event) -> Result<(), Verdict> {
-        let (from, until) = self.span(event.when);
+        let arrives = matches!(event.what, What::Packet { sent: false, .. });
+        let (from, until) = self.span(event.when, arrives);
         if !matches!(event.what, What::Packet { sent: true, .. }) {
             let at = from.max(self.host.now + STEP);
             self.host.pass(at);
@@ -123,24 +124,28 @@ impl Player {
                 let call = socket::Call { name, arguments, result, blocks: returns };
                 let wait = socket::call(&mut self.host, &call, &mut self.read)?;
                 if let (Some(wait), Some(returns)) = (wait, returns) {
-                    self.waits.push((event.line, returns, wait));
+                    self.waits.push((event.line, returns, self.tolerance(from, returns), wait));
                 }
             }
         }
-        let exact = matches!(event.when, Some(When::At { until: None, .. }));
-        (self.last, self.anchored) = (if exact { from } else { self.host.now }, exact);
+        (self.last, self.arrived) = (from, arrives);
         Ok(())
     }
 
-    /// The times between which an event is to happen.
-    fn span(&self, when: Option<When>) -> (Time, Time) {
+    /// How far from `at` something may be that follows what was at `since`.
+    fn tolerance(&self, since: Time, at: Time) -> Span {
+        self.tolerance.max(Span::from_secs(self.percent / 100.0 * (at - since.min(at)).secs()))
+    }
+
+    /// The times between which an event is to happen. Those of arrivals in a row do not depend on how long each takes.
+    fn span(&self, when: Option<When>, arrives: bool) -> (Time, Time) {
         match when {
             None | Some(When::Any) => (self.host.now, Time::MAX),
             Some(When::At { relative, from, until }) => {
-                let base = match (relative, until) {
-                    (false, _) => START,
-                    (true, None) if self.anchored => self.last,
-                    (true, _) => self.host.now,
+                let base = match relative {
+                    false => START,
+                    true if arrives && self.arrived => self.last,
+                    true => self.host.now,
                 };
                 (base + from, base + until.unwrap_or(from))
             }
@@ -153,8 +158,7 @@ impl Player {
             return Err(Verdict::NotApplicable(reason));
         }
         let any = event.when == Some(When::Any);
-        let relative = self.percent / 100.0 * (from - self.last.min(from)).secs();
-        let tolerance = self.tolerance.max(Span::from_secs(relative));
+        let tolerance = self.tolerance(self.last, from);
         let latest = if any { self.host.now + Span::s(120) } else { until + tolerance };
         while self.host.sent.0.is_empty() && self.host.deadline() <= latest {
             self.host.pass(self.host.deadline());
@@ -215,7 +219,9 @@ impl Player {
                 let blocks = ack.blocks.iter().filter(|block| block.1 > 0);
                 let blocks: Vec<_> =
                     blocks.map(|&(low, high)| (self.host.byte_of(low), self.host.byte_of(high))).collect();
-                let echo = packet.options.timestamp.is_none_or(|(_, echo)| theirs(echo) == ack.echo);
+                let echo = packet.options.timestamp.is_none_or(|(_, echo)| {
+                    theirs(echo) == ack.echo || Some(theirs(echo)) == self.host.ack_stamp
+                });
                 if !self.host.timestamps && packet.options.ecn.is_some() && packet.options.sack.len() > 1 {
                     let reason = "more options than timestamps leave room for";
                     return Err(Verdict::NotApplicable(reason.to_owned()));
@@ -267,7 +273,12 @@ impl Player {
     fn describe(&self, sent: &Sent) -> String {
         match sent {
             Sent::SynAck(ack) => {
-                format!("> {}{}S. 0:0(0) ack 1{}", field(ack.ect), letters(self.host.answer(ack)), self.option(ack))
+                format!(
+                    "> {}{}S. 0:0(0) ack 1{}",
+                    field(ack.ect),
+                    letters(self.host.answer(ack)),
+                    self.option(ack)
+                )
             }
             Sent::Segment(segment) if segment.syn => {
                 format!("> {}S{} 0:0(0)", field(segment.ect), letters(self.asked(segment)))
@@ -279,7 +290,8 @@ impl Player {
             }
             Sent::Ack(ack) => {
                 let (field, flags) = (field(ack.ect), letters(ace(ack)));
-                let mut text = format!("> {field}{flags}. ack {}{}", self.host.byte_of(ack.next), self.option(ack));
+                let mut text =
+                    format!("> {field}{flags}. ack {}{}", self.host.byte_of(ack.next), self.option(ack));
                 for &(low, high) in ack.blocks.iter().filter(|block| block.1 > 0) {
                     text += &format!(" sack {}:{}", self.host.byte_of(low), self.host.byte_of(high));
                 }
@@ -309,7 +321,7 @@ impl Player {
 
     /// At the end every call that blocks must have returned.
     fn finish_waits(&mut self) -> Result<(), Verdict> {
-        let last = self.waits.iter().map(|&(_, returns, _)| returns).max();
+        let last = self.waits.iter().map(|&(_, returns, ..)| returns).max();
         self.host.pass(last.unwrap_or(self.host.now).max(self.host.now));
         self.check_waits()?;
         let left = self.waits.first().map(|(line, ..)| format!("the call of line {line} does not return"));
@@ -320,10 +332,9 @@ impl Player {
     fn check_waits(&mut self) -> Result<(), Verdict> {
         let (now, host) = (self.host.now, &self.host);
         let mut failed = None;
-        let tolerance = self.tolerance;
-        self.waits.retain(|(line, returns, wait)| {
+        self.waits.retain(|(line, returns, tolerance, wait)| {
             let done = wait.is_over(host);
-            if done && now + tolerance < *returns || !done && now > *returns + tolerance {
+            if done && now + *tolerance < *returns || !done && now > *returns + *tolerance {
                 failed = Some(format!("the call of line {line} returns at another time"));
             }
             !done
@@ -338,7 +349,11 @@ fn ace(ack: &Ack) -> u8 {
 }
 
 fn letters(ace: u8) -> String {
-    [(1, 'E'), (2, 'W'), (4, 'A')].into_iter().filter(|(bit, _)| ace & bit != 0).map(|(_, flag)| flag).collect()
+    [(1, 'E'), (2, 'W'), (4, 'A')]
+        .into_iter()
+        .filter(|(bit, _)| ace & bit != 0)
+        .map(|(_, flag)| flag)
+        .collect()
 }
 
 const fn field(ect: bool) -> &'static str {

@@ -142,23 +142,77 @@ fn what_the_simulator_lacks_is_named() {
         ("+0 < icmp unreachable frag_needed mtu 800 [1:1(0)]", "ICMP"),
         ("+0 < . 1:1(0) ack 1001 win 257", "an ACK of what was never sent"),
         ("+0 %{ assert tcpi_rcv_mss == 1000 }%", "the kernel's tcpi_rcv_mss"),
-        ("+0 < . 1:1(0) ack 1 win 257 <ECN e1b 1 ceb 0 e0b 1,nop>", "Accurate ECN's handshake and option"),
         ("+0 write(4, ..., 400) = 400\n+0 write(4, ..., 400) = 400", "Nagle's algorithm"),
     ] {
         assert_eq!(play(&format!("{SERVER}{line}\n")), Verdict::NotApplicable(reason.to_owned()), "{line}");
     }
 }
 
+/// Our end is connected to with Accurate ECN, and sends: an ACK reports two marks by its counter and its option.
+const COUNTED: &str = "
+`defaults.sh
+sysctl -q net.ipv4.tcp_ecn=3`
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 bind(3, ..., ...) = 0
+   +0 listen(3, 1) = 0
+   +0 < [ect1] SEWA 0:0(0) win 65535 <mss 1012,sackOK,nop,nop,nop,wscale 7>
+   +0 > [noecn] SEW. 0:0(0) ack 1 <mss 1460,ECN e1b 1 ceb 0 e0b 1,nop,nop,nop,sackOK,nop,wscale 8>
+  +.1 < [ect0] W. 1:1(0) ack 1 win 257 <ECN e0b 1 ceb 0 e1b 1,nop>
+   +0 accept(3, ..., ...) = 4
+   +0 write(4, ..., 10000) = 10000
+   +0 > [ect0] P5. 1:10001(10000) ack 1
+  +.1 < [ect0] .7 1:1(0) ack 3001 win 257 <ECN e0b 1001 ceb 2000 e1b 1,nop>
+   +0 %{ assert tcpi_ca_state == TCP_CA_CWR and tcpi_delivered_ce == 2, tcpi_delivered_ce }%
+   +0 %{ assert tcpi_delivered_ce_bytes == 2000, tcpi_delivered_ce_bytes }%
+";
+
+/// The same, but our end receives.
+const COUNTING: &str = "
+`defaults.sh
+sysctl -q net.ipv4.tcp_ecn=3`
+    0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3
+   +0 bind(3, ..., ...) = 0
+   +0 listen(3, 1) = 0
+   +0 < SEWA 0:0(0) win 65535 <mss 1012,sackOK,nop,nop,nop,wscale 7>
+   +0 > SW. 0:0(0) ack 1 <mss 1460,ECN e1b 1 ceb 0 e0b 1,nop,nop,nop,sackOK,nop,wscale 8>
+  +.1 < [ect0] W. 1:1(0) ack 1 win 257 <ECN e0b 1 ceb 0 e1b 1,nop>
+   +0 accept(3, ..., ...) = 4
+   +0 < [ce] P5. 1:1001(1000) ack 1 win 257 <ECN e0b 1 ceb 0 e1b 1,nop>
+   +0 > [ect0] .6 1:1(0) ack 1001 <ECN e1b 1 ceb 1000 e0b 1,nop>
+";
+
 #[test]
-fn only_connections_that_agree_on_accurate_ecn_need_it() {
-    let misfit = Verdict::NotApplicable("Accurate ECN's handshake and option".to_owned());
+fn accurate_ecn_is_agreed_on_by_all_three_flags() {
+    assert_eq!([COUNTED, COUNTING].map(play), [PASSED; 2]);
+    // What does not agree on it has RFC 3168's ECN or none.
     let ecn = |value| format!("defaults.sh\nsysctl -q net.ipv4.tcp_ecn={value}");
     let server = SERVER.replace("defaults.sh", &ecn(3));
-    assert_eq!(play(&server.replace("< S 0", "< SEW 0")), PASSED);
-    assert_eq!(play(&server.replace("< S 0", "< SEWA 0")), misfit);
-    assert_eq!(play(&CLIENT.replace("tcp_ecn=1", "tcp_ecn=3")), misfit);
+    assert_eq!(play(&server.replace("< S 0", "< SEW 0").replace("> S.", "> SE.")), PASSED);
+    assert_eq!(play(&CLIENT.replace("tcp_ecn=1", "tcp_ecn=3").replace("> SEW", "> SEWA")), PASSED);
     assert_eq!(play(&CLIENT.replace("tcp_ecn=1", "tcp_ecn=4")), PASSED);
+    assert!(failure(CLIENT, "tcp_ecn=1", "tcp_ecn=3").contains("ours: > SEWA 0:0(0)"));
     assert!(failure(CLIENT, "tcp_ecn=1", "tcp_ecn=5").contains("ours: > S 0:0(0)"));
+}
+
+#[test]
+fn each_difference_of_accurate_ecn_is_found() {
+    for (script, was, is, problem) in [
+        (COUNTED, "[noecn] SEW.", "[noecn] SW.", "ours: > SEW. 0:0(0) ack 1 ECN e1b 1 ceb 0 e0b 1"),
+        (COUNTED, "ECN e1b 1 ceb 0 e0b 1,nop,nop,", "nop,nop,", "ours: > SEW."),
+        (COUNTED, "tcp_ecn=3", "tcp_ecn=3 net.ipv4.tcp_ecn_option=0", "ours: > SEW. 0:0(0) ack 1"),
+        (COUNTED, "< [ect0] W.", "< [ect0] .", "ours: > . 1:"),
+        (COUNTED, ".7 1:1", ".6 1:1", "AssertionError 1"),
+        (COUNTED, "ceb 2000", "ceb 1000", "AssertionError 1000"),
+        (COUNTING, "[ce] P5.", "[ect0] P5.", "ours: > [ect] EA. ack 1001 ECN e1b 1 ceb 0 e0b 1001"),
+        (COUNTING, ".6 1:1", ".5 1:1", "ours: > [ect] WA. ack 1001 ECN e1b 1 ceb 1000 e0b 1"),
+        (COUNTING, "ceb 1000 e0b 1,nop>", "ceb 1000 e0b 1001,nop>", "ours: > [ect] WA."),
+        (COUNTING, "> [ect0] .6", "> [noecn] .6", "ours: > [ect] WA."),
+    ] {
+        let found = failure(script, was, is);
+        assert!(found.contains(problem), "{is}: {found}");
+    }
+    let marked = Verdict::NotApplicable("marks on ACKs".to_owned());
+    assert_eq!(play(&COUNTED.replace("< [ect0] W.", "< [ce] W.")), marked);
 }
 
 #[test]

@@ -84,6 +84,16 @@ choice! {
     }
 }
 
+choice! {
+    /// The early marks that halve TCP Prague's window.
+    pub enum EarlyMarks {
+        /// Only the first.
+        First = "first",
+        /// Each, until the mean of marks is known.
+        Each = "each",
+    }
+}
+
 /// Declares the parameters of TCP and its congestion controls. A control's entry has its name in a scenario, the
 /// senders that it serves, its requirements on the two ends, and its own parameters, as in [`params!`].
 macro_rules! tcp {
@@ -242,6 +252,9 @@ tcp! {
             virtual_rtt: Span = Span::ms(25), "s", Range::new(1e-5, 0.1);
             /// TCP Prague: round trips after slow start from which on that holds.
             transition: u32 = 4, "round trips", Range::new(0.0, 1e6);
+            /// TCP Prague: the early marks that halve the window: `first`, only the first (version 0.7, where alpha begins
+            /// with 0); `each`, until the mean of marks is known (version 0.6, where alpha begins with 1).
+            early_marks: EarlyMarks = EarlyMarks::First, "";
             /// TCP Prague: when the round trip varies as behind a classic queue with ECN, respond to marks as Reno does.
             classic_fallback: bool = false, "";
         }

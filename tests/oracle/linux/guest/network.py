@@ -56,7 +56,7 @@ def build(conf: Mapping[str, Any]) -> None:
     for name in (RECEIVER, *map(sender, range(len(groups)))):
         _sysctl(name, {"net.ipv4.tcp_rmem": "4096 6291456 12582912", "net.ipv4.tcp_wmem": "4096 4194304 12582912"})
         _sysctl(name, {"net.ipv4.tcp_no_metrics_save": 1, **conf.get("sysctl", {})})
-        _sysctl(name, {"net.ipv4.tcp_ecn": int(bool(conf.get("ecn")))})
+        _sysctl(name, {"net.ipv4.tcp_ecn": conf.get("ecn", 0)})
     if "hystart" in conf:
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text(str(int(conf["hystart"])))
     rate, burst = conf["rate_mbit"], conf.get("burst", BURST)

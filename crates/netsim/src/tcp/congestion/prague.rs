@@ -34,10 +34,10 @@
 //! real ones need not.
 //!
 //! # Slow start under sparse marks
-//! Versions 0.6, and 0.7 for Linux 6.6, begin with alpha = 1, so that each early mark halves the window. Version 0.7 begins
-//! with 0 (`prague_alpha_mode` 0), and is followed here: of the early marks only the first halves the window, and not even
-//! that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as fair queues may at first,
-//! slow start then lasts until the buffer overflows.
+//! Versions 0.6, and 0.7 for Linux 6.6, begin with alpha = 1, so that each early mark halves the window (`early_marks` =
+//! each). Version 0.7 begins with 0 (`prague_alpha_mode` 0; `early_marks` = first): of the early marks only the first halves
+//! the window, and not even that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as
+//! fair queues may at first, slow start then lasts until the buffer overflows.
 //!
 //! Sources: De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04, 2024; Linux of L4STeam,
 //! net/ipv4/tcp_prague.c, version 0.7, and 0.6 for the detection; Briscoe, Ahmed, "TCP Prague fall-back on detection of a
@@ -47,7 +47,7 @@ use super::growth::{self, LEAST};
 use super::{CongestionControl, Event};
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
-use scenario::model::Profile;
+use scenario::model::{EarlyMarks, Profile};
 
 /// The weight of the last round trip in alpha.
 const G: f64 = 1.0 / 16.0;
@@ -195,7 +195,7 @@ impl Prague {
     fn move_window(&mut self, state: &mut State, profile: &Profile, sample: &RateSample) {
         let mut acked = sample.delivered;
         if sample.marked > 0 {
-            if !self.seen_mark {
+            if !self.seen_mark && profile.tcp.early_marks == EarlyMarks::First {
                 self.w *= 0.5;
             }
             self.seen_mark = true;
@@ -282,7 +282,7 @@ impl CongestionControl for Prague {
     fn new(profile: &Profile) -> Self {
         let classic = Classic { sum: 0.0, mean: 0.0, deviation: 1.0, gain: 18 };
         Self {
-            alpha: 0.0,
+            alpha: if profile.tcp.early_marks == EarlyMarks::Each { 1.0 } else { 0.0 },
             w: f64::from(profile.initial_window),
             rate: LEAST_RATE,
             by_rate: false,

@@ -477,7 +477,8 @@ impl Receiver {
             let accurate = profile.is_accurate();
             // RFC 3168 allows no marks on ACKs; with Accurate ECN, and for a control that needs marks, there may be some all
             // the same (`tcp_ecn_send`).
-            ack.ect = accurate && !self.arrived.distrusts || profile.tcp.congestion.needs_marks() && !accurate;
+            ack.ect =
+                accurate && !self.arrived.distrusts || profile.tcp.congestion.needs_marks() && !accurate;
             ack.l4s = ack.ect && profile.is_scalable();
             if accurate {
                 let dsack = self.dsack.map(|(seq, _)| seq);

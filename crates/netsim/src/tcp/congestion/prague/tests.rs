@@ -1,5 +1,5 @@
 use super::*;
-use scenario::model::Tcp;
+use scenario::model::{EarlyMarks, Tcp};
 
 /// A connection of a round trip of this many ms, out of slow start, with this window.
 fn open(tcp: &Tcp, rtt_ms: u64, cwnd: u32) -> (Prague, State, Profile) {
@@ -153,4 +153,19 @@ fn a_round_trip_that_varies_much_is_behind_a_classic_queue() {
         prague.classic.unwrap().least_alpha()
     };
     assert_eq!((judged(100), judged(10_000)), (0.0, 0.625));
+}
+
+#[test]
+fn each_early_mark_halves_the_window_or_only_the_first() {
+    let w = |early_marks| {
+        let (mut prague, mut state, profile) = open(&Tcp { early_marks, ..tcp() }, 50, 100);
+        [(); 3].map(|()| {
+            round(&mut prague, &mut state, &profile, 60);
+            prague.w
+        })
+    };
+    let first = w(EarlyMarks::First);
+    assert!((50.0..53.0).contains(&first[0]) && first[2] > 47.0, "{first:?}");
+    let each = w(EarlyMarks::Each);
+    assert!((50.0..53.0).contains(&each[0]) && (29.0..32.0).contains(&each[1]) && each[2] < 20.0, "{each:?}");
 }

@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use scenario::model::Tcp;
+use scenario::model::{Congestion, Feedback, Tcp};
 use std::collections::BTreeSet;
 
 fn profile(compressed_acks: bool) -> Profile {
@@ -28,7 +28,8 @@ fn at(us: u64) -> Time {
 /// A receiver after the handshake over 10 ms.
 fn open(profile: &Profile) -> Receiver {
     let mut receiver = Receiver::new(0);
-    receiver.on_segment(at(0), profile, &segment(0, at(0)), false, |_| ());
+    let syn = Segment { cwr: profile.tcp.ecn, ..segment(0, at(0)) };
+    receiver.on_segment(at(0), profile, &syn, false, |_| ());
     receiver
 }
 
@@ -127,7 +128,7 @@ fn codepoints(tcp: &str, ecn: bool) -> [(bool, bool); 2] {
     let mut receiver = Receiver::new(0);
     [0, 1].map(|seq| {
         let mut codepoint = None;
-        let segment = Segment { push: true, ..segment(seq, at(0)) };
+        let segment = Segment { push: true, cwr: seq == 0, ..segment(seq, at(0)) };
         receiver.on_segment(at(0), &profile, &segment, false, |ack| codepoint = Some((ack.ect, ack.l4s)));
         codepoint.unwrap()
     })
@@ -161,26 +162,55 @@ fn the_ack_before_a_change_of_marks_has_the_echo_of_the_segments_before() {
     assert_eq!(echoes(3, false, true), [(3, true), (4, false)]);
 }
 
-#[test]
-fn accurate_ecn_counts_each_mark_and_hurries_the_first_and_every_second() {
-    let profile = Profile::new(&Tcp { quick_acks: 0, ..Tcp::preset("prague").unwrap() }, 1500);
-    let mut receiver = open(&profile);
-    let mut counters = |seq: u32, ce: bool| {
-        let now = at(10_000 + 100 * u64::from(seq));
-        let segment = Segment { ect: true, l4s: true, ..segment(seq, now) };
-        let mut sent = vec![];
-        receiver.on_segment(now, &profile, &segment, ce, |ack| sent.push(ack.marks.unwrap()));
-        sent
-    };
-    assert_eq!((counters(1, false), counters(2, false)), (vec![], vec![0]));
-    // The first mark at once, then two by two, as delayed ACKs are.
-    assert_eq!((counters(3, true), counters(4, true), counters(5, true)), (vec![1], vec![], vec![3]));
-    // A mark on what comes again counts too.
-    assert_eq!(counters(5, true), vec![4]);
-    (6..9).for_each(|seq| {
-        counters(seq, true);
+/// The ACE fields of the ACKs that segment `seq` calls for at once.
+fn fields(receiver: &mut Receiver, profile: &Profile, seq: u32, ce: bool) -> Vec<u8> {
+    let now = at(10_000 + 100 * u64::from(seq));
+    let segment = Segment { ect: true, ..segment(seq, now) };
+    let mut sent = vec![];
+    receiver.on_segment(now, profile, &segment, ce, |ack| {
+        assert!(ack.ect && !ack.ece);
+        sent.push(ack.marks.unwrap());
     });
-    // The eighth.
-    let last = [counters(9, true), counters(10, false), counters(11, false)].concat();
-    assert!(!last.is_empty() && last.iter().all(|marks| *marks == 0), "{last:?}");
+    sent
+}
+
+fn accurate() -> Profile {
+    let linux = Tcp { quick_acks: 0, ecn: true, ..Tcp::preset("linux").unwrap() };
+    Profile::new(&Tcp { ecn_feedback: Feedback::Accurate, ..linux }, 1500)
+}
+
+#[test]
+fn accurate_ecn_counts_each_mark_and_hurries_what_changes() {
+    let profile = accurate();
+    let mut receiver = Receiver::new(0);
+    let syn = Segment { cwr: true, ..segment(0, at(0)) };
+    receiver.on_segment(at(0), &profile, &syn, false, |ack| assert_eq!(ack.marks, Some(0b010)));
+    let mut marks = |seq, ce| fields(&mut receiver, &profile, seq, ce);
+    // The SYN was Not-ECT; then delayed ACKs go two by two.
+    assert_eq!([marks(1, false), marks(2, false), marks(3, false)], [vec![5], vec![], vec![5]]);
+    assert_eq!([marks(4, true), marks(5, true), marks(6, true)], [vec![6], vec![], vec![0]]);
+    assert_eq!([marks(7, false), marks(8, false), marks(9, false)], [vec![0], vec![], vec![0]]);
+}
+
+#[test]
+fn a_mark_on_what_comes_again_counts_unless_it_was_acknowledged_long_ago() {
+    let profile = accurate();
+    let mut receiver = open(&profile);
+    let mut marks = |seq, ce| fields(&mut receiver, &profile, seq, ce).pop();
+    (1..=8).for_each(|seq| {
+        marks(seq, false);
+    });
+    assert_eq!(marks(9, false), Some(5));
+    // The last ACK was for all below 10.
+    assert_eq!([marks(9, true), marks(8, true), marks(9, true)], [Some(6), Some(6), Some(7)]);
+}
+
+#[test]
+fn dctcp_with_accurate_ecn_acknowledges_a_change_twice() {
+    let profile = Profile::new(&Tcp { congestion: Congestion::Dctcp, ..accurate().tcp }, 1500);
+    let mut receiver = open(&profile);
+    let mut marks = |seq, ce| fields(&mut receiver, &profile, seq, ce);
+    assert_eq!([marks(1, false), marks(2, false)], [vec![5], vec![]]);
+    // Its own ACK of what was before says what the counter says by now.
+    assert_eq!(marks(3, true), [6, 6]);
 }
