@@ -350,7 +350,8 @@ impl Packet {
 
     /// Whether this is a TCP SYN.
     pub(crate) const fn is_syn(&self) -> bool {
-        self.flags & SYN != 0
+        let counter = matches!(self.kind, PacketKind::Ack) && self.flags & ACCURATE != 0;
+        self.flags & SYN != 0 && !counter
     }
 
     /// The segment that this data packet carries, and whether it was marked.
@@ -538,6 +539,7 @@ mod tests {
                 let ack = Ack { ece: false, marks: Some(marks), blocks, counts, ..ack };
                 let packet = Packet::ack(&ack, header(52));
                 assert_eq!((packet.acknowledgement(), packet.size), (ack, 52 + more));
+                assert!(!packet.is_syn());
                 // CAKE's filter keeps what has an option that it does not know.
                 assert_eq!(packet.ack().is_some(), counts.is_none());
             }

@@ -43,6 +43,9 @@ const DATA: Codepoints = [Ecn::None, Ecn::None, Ecn::None, Ecn::None, Ecn::Ect0,
 /// A connection without ECN of a control that needs marks: the sockets have its codepoint until it is open.
 const OPENING: Codepoints = [Ecn::Ect0, Ecn::Ect0, Ecn::Ect0, Ecn::None, Ecn::None, Ecn::None];
 
+/// Accurate ECN: everything but the handshake (RFC 9768, section 3.2.2).
+const ACCURATE: Codepoints = [Ecn::None, Ecn::None, Ecn::None, Ecn::Ect0, Ecn::Ect0, Ecn::Ect0];
+
 const fn scalable(codepoints: Codepoints) -> Codepoints {
     let mut codepoints = codepoints;
     let mut i = 0;
@@ -61,7 +64,9 @@ const fn scalable(codepoints: Codepoints) -> Codepoints {
 const CONTROLS: &[(&str, &str, Codepoints, Codepoints)] = &[
     ("reno", "linux:congestion=reno,ecn=true", DATA, NONE),
     ("cubic", "cubic:ecn=true", DATA, NONE),
+    ("cubic", "cubic:ecn=true,ecn_feedback=accurate", ACCURATE, NONE),
     ("dctcp", "dctcp", [Ecn::Ect0; 6], OPENING),
+    ("dctcp", "dctcp:ecn_feedback=counter", [Ecn::Ect0; 6], OPENING),
     ("dctcp", "l4s", [Ecn::Ect1; 6], scalable(OPENING)),
     ("prague", "prague", [Ecn::Ect1; 6], scalable(OPENING)),
     ("bbr", "bbr:ecn=true", DATA, NONE),
@@ -81,11 +86,19 @@ fn codepoints(tcp: &str, traffic: &str) -> BTreeMap<(bool, &'static str), BTreeS
     run.tap();
     run.advance(Time::MAX);
     let (mut sent, mut agreed, mut open) = (HashSet::new(), HashMap::new(), HashSet::new());
+    let mut doubtful = HashSet::new();
     let mut found = BTreeMap::<_, BTreeSet<_>>::new();
     for seen in run.seen(Time::MAX) {
         let again = seen.kind == PacketKind::Data && !sent.insert((seen.flow, seen.seq));
         if seen.syn && seen.lost.is_none() {
-            agreed.entry(seen.flow).or_insert(seen.cwr);
+            let agreed = *agreed.entry(seen.flow).or_insert(seen.cwr);
+            // A SYN that asks no longer lets a receiver with Accurate ECN distrust what was agreed.
+            if agreed && !seen.cwr {
+                doubtful.insert(seen.flow);
+            }
+        }
+        if doubtful.contains(&seen.flow) {
+            continue;
         }
         let packet = match (seen.kind, seen.syn, again) {
             (PacketKind::Data, true, again) => usize::from(again),

@@ -6,7 +6,7 @@ use netsim::tcp::rack::receiver::Receiver;
 use netsim::tcp::rack::{Sender, State};
 use netsim::tcp::{Ack, Outbox, Segment};
 use proptest::prelude::*;
-use scenario::model::{Congestion, Profile, Tcp};
+use scenario::model::{Congestion, Feedback, Profile, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -18,6 +18,8 @@ const CONTROLS: [Congestion; 6] = [
     Congestion::Bbr,
     Congestion::Bbr3,
 ];
+
+const FEEDBACKS: [Feedback; 4] = [Feedback::Classic, Feedback::Counter, Feedback::Sparse, Feedback::Accurate];
 
 /// What lies between the two ends. Probabilities are of 1000.
 #[derive(Clone, Debug)]
@@ -74,6 +76,8 @@ struct Connection {
     free: Time,
     events: u64,
     sent: u64,
+    /// Data that arrived with a mark for the first time, and again.
+    marks: [u32; 2],
 }
 
 impl Connection {
@@ -91,6 +95,7 @@ impl Connection {
             free: Time::ZERO,
             events: 0,
             sent: 0,
+            marks: [0; 2],
         };
         let mut out = Sent::default();
         new.sender.on_start(Time::ZERO, &new.profile, &mut out);
@@ -153,6 +158,7 @@ impl Connection {
         if arrival == now {
             match self.arrivals.pop_first().unwrap().1 {
                 Arrival::Data(segment, marked) => {
+                    self.marks[usize::from(segment.retransmission)] += u32::from(marked && !segment.syn);
                     self.receiver.on_segment(now, &self.profile, &segment, marked, |ack| acks.push(ack));
                 }
                 Arrival::Answer(ack) => self.sender.on_ack(now, &self.profile, &ack, &mut out),
@@ -199,12 +205,19 @@ impl Connection {
 
 fn tcp(congestion: Congestion) -> Tcp {
     let linux = Tcp::preset("linux").unwrap();
-    Tcp { congestion, ecn: congestion.needs_marks(), ..linux }
+    let ecn_feedback = if congestion.counts_marks() { Feedback::Accurate } else { Feedback::Classic };
+    Tcp { congestion, ecn: congestion.needs_marks(), ecn_feedback, ..linux }
 }
 
 /// Sends `segments`, half of them from the start and half later, over any network.
-fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: bool, window: u32) {
-    let tcp = Tcp { ecn: ecn || congestion.needs_marks(), max_window: window, ..tcp(congestion) };
+fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: Option<Feedback>, window: u32) {
+    let mut tcp = Tcp { max_window: window, ..tcp(congestion) };
+    if let Some(feedback) = ecn {
+        tcp.ecn = true;
+        if !congestion.counts_marks() {
+            tcp.ecn_feedback = feedback;
+        }
+    }
     let mut connection = Connection::new(&tcp, segments / 2, network);
     connection.arrive(Time::ZERO + Span::ms(700), Arrival::Push(segments - segments / 2));
     let most = 100_000 + 100 * u64::from(segments);
@@ -241,7 +254,7 @@ proptest! {
         congestion in prop::sample::select(CONTROLS.to_vec()),
         network in network(),
         segments in 2_u32..600,
-        ecn in any::<bool>(),
+        ecn in prop::option::of(prop::sample::select(FEEDBACKS.to_vec())),
         window in prop::sample::select(vec![1_u32, 4, 50, 65535]),
     ) {
         all_arrives(congestion, network, segments, ecn, window);
@@ -263,7 +276,7 @@ fn over_rare_networks_too() {
         marked: 0,
         seed: 14_458_502_809_809_704_754,
     };
-    all_arrives(Congestion::Reno, twice, 12, false, 4);
+    all_arrives(Congestion::Reno, twice, 12, None, 4);
     // A time-out while the pace makes new segments wait.
     let ahead = Network {
         delay: Span::ms(90),
@@ -276,7 +289,7 @@ fn over_rare_networks_too() {
         marked: 0,
         seed: 8_424_159_440_300_971_259,
     };
-    all_arrives(Congestion::Bbr, ahead, 60, true, 50);
+    all_arrives(Congestion::Bbr, ahead, 60, Some(Feedback::Classic), 50);
 }
 
 #[test]
@@ -304,6 +317,34 @@ fn the_least_window_grows_again_when_the_marks_are_over() {
         let last = run(&mut connection, Span::s(15)) - before;
         assert!(last > 1900, "{congestion:?}: {last} in two seconds");
     }
+}
+
+/// A connection after 5000 segments.
+fn through(congestion: Congestion, ecn_feedback: Feedback, network: Network) -> Connection {
+    let tcp = Tcp { ecn: true, ecn_feedback, ..tcp(congestion) };
+    let mut connection = Connection::new(&tcp, 5000, network);
+    while connection.step() {}
+    assert_eq!(connection.receiver.delivered(), 5000);
+    connection
+}
+
+#[test]
+fn with_accurate_ecn_the_sender_hears_of_each_mark() {
+    let network = Network { marked: 100, ..CLEAN };
+    let heard = |connection: &Connection| connection.state().delivered_marked;
+    for congestion in CONTROLS {
+        let connection = through(congestion, Feedback::Counter, network.clone());
+        assert!(connection.marks[0] > 400, "{congestion:?}");
+        assert_eq!([heard(&connection), 0], connection.marks, "{congestion:?}");
+        // Also where ACKs are lost. A mark on what had been acknowledged before need not count.
+        let lossy = Network { acks_lost: 300, ..network.clone() };
+        let connection = through(congestion, Feedback::Accurate, lossy);
+        let ([first, again], heard) = (connection.marks, heard(&connection));
+        assert!((first..=first + again).contains(&heard), "{congestion:?}: {heard} of {first} and {again}");
+    }
+    // By RFC 3168 it cannot tell how many there were.
+    let connection = through(Congestion::Cubic, Feedback::Classic, network);
+    assert!(heard(&connection) > 2 * connection.marks[0]);
 }
 
 #[test]

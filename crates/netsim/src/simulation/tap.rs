@@ -56,7 +56,7 @@ fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
         flow: (packet.flow, packet.generation),
         size: packet.size,
         seq: segment.seq,
-        syn: segment.syn,
+        syn: packet.is_syn(),
         ece: acknowledgement.is_some_and(|ack| ack.ece),
         cwr: is_data && segment.cwr,
         ecn,

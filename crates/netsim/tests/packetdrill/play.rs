@@ -274,7 +274,7 @@ impl Player {
         match sent {
             Sent::SynAck(ack) => {
                 format!(
-                    "> {}{}S. 0:0(0) ack 1{}",
+                    "> {}S{}. 0:0(0) ack 1{}",
                     field(ack.ect),
                     letters(self.host.answer(ack)),
                     self.option(ack)
