@@ -23,7 +23,10 @@ FILES = {
     ("traffic", "dash"): ["traffic/player.rs"],
     ("traffic", "fgn"): ["traffic/noise.rs"],
     ("traffic", "tfrc"): ["tfrc.rs"],
-    ("flavour", "rack"): ["tcp/rack.rs", "tcp/rack/rate.rs", "tcp/rack/receiver.rs", "tcp/rack/rtt.rs"],
+    ("flavour", "rack"): [
+        "tcp/rack.rs",
+        *(f"tcp/rack/{name}.rs" for name in ("accurate", "rate", "receiver", "rtt")),
+    ],
     ("engine", "fluid"): ["../../fluid/src/engine.rs"],
     **{
         ("congestion", file.stem): [f"tcp/congestion/{file.name}"]

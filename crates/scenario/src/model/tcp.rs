@@ -383,9 +383,9 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ),
     (
         "prague",
-        "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7, which begins with alpha = 0: \
-         where few segments are marked, as in fair queues, slow start may last until the buffer is full; version 0.6 \
-         begins with 1, and each early mark halves its window)",
+        "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7, whose alpha is 0 at first: where \
+         few segments are marked, as in fair queues, slow start may last until the buffer is full; version 0.6 with \
+         early_marks = each)",
     ),
     ("bbr", "linux with BBR version 1"),
     (
