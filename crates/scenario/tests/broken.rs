@@ -274,6 +274,22 @@ fn every_broken_file_gets_its_message() {
             and("tcp = \"bbr3:l4s=true\"\n"),
             "x.toml:11: traffic.long.tcp.ecn = false: must be true for l4s = true, which is an ECN codepoint",
         ),
+        (
+            and("tcp = \"cubic:ecn_feedback=sparse\"\n"),
+            "x.toml:11: traffic.long.tcp.ecn = false: must be true for ecn_feedback = \"sparse\"",
+        ),
+        (
+            and("tcp = \"prague:ecn_feedback=classic\"\n"),
+            "x.toml:11: traffic.long.tcp.ecn_feedback = \"classic\": must not be \"classic\" for congestion = \"prague\"",
+        ),
+        (
+            and("tcp = \"rfc5681:ecn_feedback=accurate\"\n"),
+            "x.toml:11: traffic.long.tcp.ecn_feedback = \"accurate\": only for flavour = \"rack\"; this TCP's is \"newreno\"",
+        ),
+        (
+            and("packet_size = \"64 B\"\ntcp = \"cubic:ecn=true,ecn_feedback=accurate\"\n"),
+            "x.toml:11: traffic.long.packet_size = \"64 B\": must be more than tcp.header and the option of Accurate ECN, \"64 B\"",
+        ),
         // Traffic.
         (
             and("size = \"1 MB\"\n"),

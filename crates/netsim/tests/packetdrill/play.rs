@@ -132,7 +132,7 @@ impl Player {
         Ok(())
     }
 
-    /// How far from `at` something may be that follows what was at `since`.
+    /// How far from `at` an event may be if the one before was at `since`.
     fn tolerance(&self, since: Time, at: Time) -> Span {
         self.tolerance.max(Span::from_secs(self.percent / 100.0 * (at - since.min(at)).secs()))
     }

@@ -404,7 +404,17 @@ pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and sm
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
     FIN and the handshake's options, path-MTU probing, fast open, memory pressure.";
 
+/// Bytes of Accurate ECN's option with all its counters (`TCP_ACCECN_MAXSIZE`, and one to align it).
+const ACCURATE_OPTION: u64 = 12;
+
 impl Tcp {
+    /// Bytes of header in a segment of data.
+    #[must_use]
+    pub const fn data_header(&self) -> Bytes {
+        let option = self.ecn && matches!(self.ecn_feedback, Feedback::Accurate);
+        Bytes(self.header.0 + if option { ACCURATE_OPTION } else { 0 })
+    }
+
     /// If the parameter `name` applies only to other TCPs: which, and the value of this one.
     pub(crate) fn inapplicable(&self, name: &str) -> Option<(&'static str, String, String)> {
         if let Some(control) = Congestion::ALL.iter().find(|control| control.parameters().contains(&name)) {

@@ -292,7 +292,7 @@ impl Traffic {
             TrafficKind::Ftp(tcp)
             | TrafficKind::Transfer(tcp, _)
             | TrafficKind::Short(tcp, _)
-            | TrafficKind::Web(tcp, _) => tcp.header.0,
+            | TrafficKind::Web(tcp, _) => tcp.data_header().0,
             TrafficKind::Udp(..) => UDP_HEADER as u64,
         }
     }

@@ -513,10 +513,12 @@ fn room(table: &TrafficTable, tcp: &Tcp, path: &str, reader: &mut Reader<'_>) {
     };
     for (key, size) in ["packet_size", "request"].into_iter().zip(sizes) {
         let at = below(path, key);
-        if let Some(size) = size.filter(|size| *size <= tcp.header)
+        let header = tcp.data_header();
+        if let Some(size) = size.filter(|size| *size <= header)
             && reader.fine(&[&at, &below(path, "tcp")])
         {
-            let message = format!("must be more than tcp.header, {}", tcp.header.value());
+            let option = if header > tcp.header { " and the option of Accurate ECN" } else { "" };
+            let message = format!("must be more than tcp.header{option}, {}", header.value());
             reader.refuse(&at, Some(size.value().to_string()), message);
         }
     }

@@ -15,7 +15,7 @@
 //! (tcp_output.c), `tcp_ecn_openreq_child` (tcp_minisocks.c); RFC 9768.
 //!
 //! # Departures from the source
-//! * The option counts segments modulo 65536, not bytes modulo 2^24. One without a counter, which tells nothing, is none.
+//! * The option counts segments modulo 65536, not bytes modulo 2^24. One without a counter is none.
 //! * There is as much room for options as timestamps leave, whether or not there are any.
 //! * An ACK that delivers nothing is not read. Linux reads one whose timestamp is newer; the next ACK reports the same marks.
 //! * Marks on ACKs are not counted, because no data comes back that could report them.
@@ -76,7 +76,7 @@ impl Field {
 pub(super) struct Heard {
     /// The counters of the last option, in its order (`delivered_ecn_bytes`).
     counts: [u16; 3],
-    /// The counter that rose last, which rises with what is delivered where there is no option (`est_ecnfield`).
+    /// The counter that rose last, which rises with each delivery where there is no option (`est_ecnfield`).
     rises: Option<usize>,
     /// The mean of the segments that an ACK delivers (`pkts_acked_ewma`).
     mean: u32,
@@ -87,7 +87,7 @@ impl Heard {
         self.counts
     }
 
-    /// The new marks in an ACK that delivers so many segments, of which the sender knows `marked` in all
+    /// The new marks in an ACK that delivers this many segments; the sender knows of `marked` marks so far
     /// (`__tcp_accecn_process`).
     pub(super) fn news(&mut self, ace: u8, counts: Option<Counts>, marked: u32, delivered: u32) -> u32 {
         let before = self.counts[1];

@@ -3,9 +3,6 @@
 use super::{Feedback, Flavour, MOST_BLOCKS, Tcp};
 use crate::model::HEADER;
 
-/// Bytes of Accurate ECN's option with all its counters (`TCP_ACCECN_MAXSIZE`, and one to align it).
-const ACCURATE_OPTION: u32 = 12;
-
 /// A connection's parameters as sender and receiver use them: shared by all flows of a traffic entry.
 #[derive(Clone, Debug)]
 pub struct Profile {
@@ -40,8 +37,7 @@ impl Profile {
     pub fn new(tcp: &Tcp, size: u32) -> Self {
         // The trait's defaults would make a Reno of it.
         assert!(tcp.misfit().is_none(), "{:?} has no {:?}", tcp.flavour, tcp.congestion);
-        let option = tcp.ecn && tcp.ecn_feedback == Feedback::Accurate;
-        let header = tcp.header.0 as u32 + if option { ACCURATE_OPTION } else { 0 };
+        let header = tcp.data_header().0 as u32;
         // RFC 5681, equation 1.
         let standard_window = match size - header {
             2191.. => 2,
