@@ -49,7 +49,7 @@ test-cluster: setup ## start SLURM on this machine, test sweeps on its jobs, and
 	AQMLAB_TEST_SLURM=1 $(BIN)/pytest -m slurm
 
 # One part: ROWS='codel_* *_two'.
-engines-agree: setup ## compare the Linux engine with the packet engine, in 42 scenarios
+engines-agree: setup ## compare the Linux engine with the packet engine, in 47 scenarios
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux.engines $(if $(ROWS),--rows '$(ROWS)') $(if $(SEEDS),--seeds $(SEEDS))
 
 # Without SEED and N the first 20 of seed 1. One scenario, with its file: ONE=17. It goes on where it was stopped.

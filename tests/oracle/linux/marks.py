@@ -34,6 +34,11 @@ def _long(tcp: str, count: int = 4, name: str = "") -> str:
     return _entry(f"{name}down", tcp, _DOWN, *more) + _entry(f"{name}up", tcp, _UP, *more)
 
 
+def _down(tcp: str, count: int = 4) -> str:
+    """Flows for the whole run, in one direction."""
+    return _entry("down", tcp, _DOWN, f"count = {count}", 'start = "uniform(0 s, 100 ms)"')
+
+
 def _short(tcp: str, arrival_rate: str = "20 Hz") -> str:
     return _entry("short", tcp, 'kind = "short"', f'arrival_rate = "{arrival_rate}"', 'size = "20 kB"')
 
@@ -45,6 +50,7 @@ def _pages(tcp: str) -> str:
 
 
 DCTCP, CUBIC = "dctcp", "cubic:ecn=true"
+ACCURATE = "ecn_feedback=accurate"
 
 _STEP = "step:k=20"
 
@@ -107,6 +113,11 @@ _SCENARIOS: Mapping[str, tuple[str, str, Settings]] = {
         _long(CUBIC, 1) + _entry("video", CUBIC, 'kind = "dash"', "count = 4", 'chunk = "1 s"'),
         {},
     ),
+    "accurate_cubic": (_STEP, _long(f"{CUBIC},{ACCURATE}"), {}),
+    "accurate_cubic_down": (_STEP, _down(f"{CUBIC},{ACCURATE}"), {"duration": "20 s"}),
+    "accurate_dctcp": (_STEP, _long(f"{DCTCP}:{ACCURATE}"), {}),
+    "accurate_cubic_codel": ("codel:preset=linux,ecn=true", _long(f"{CUBIC},{ACCURATE}"), {}),
+    "accurate_cubic_cake": ("cake", _long(f"{CUBIC},{ACCURATE}"), {}),
     "hole_drop_cubic": (_STEP, _short(CUBIC, "5 Hz"), {"duration": "20 s", **_hole("drop")}),
     "hole_drop_dctcp": (_STEP, _long(DCTCP, 2, "dctcp-") + _long("cubic", 2, "cubic-"), _hole("drop")),
     "hole_refuse_cubic": (_STEP, _short(CUBIC), _hole("refuse")),
