@@ -1,6 +1,6 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::{Ack, Counts, Segment};
+use crate::tcp::{Ack, AckOption, Counts, Segment};
 use crate::tfrc;
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
@@ -130,7 +130,7 @@ impl Packet {
     pub(crate) fn ack(ack: &Ack, header: Header) -> Self {
         let Header { flow, generation, hop, class, size } = header;
         // Most have no block.
-        let (mut blocks, mut sacked, mut option) = ([(0, 0); MOST_BLOCKS], 0, 0);
+        let (mut blocks, mut sacked) = ([(0, 0); MOST_BLOCKS], 0);
         if ack.has_blocks() {
             let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
             sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
@@ -149,28 +149,31 @@ impl Packet {
                 }
             }
         }
-        if let Some(delay) = ack.delay {
-            let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
-            blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
-        }
-        if let Some(Counts { ect1, ce, ect0 }) = ack.counts
-            && (ect0.is_some() || sacked == 2)
-        {
-            option = if let Some(ect0) = ect0 {
-                blocks[1] = (ect0, 0);
-                THREE_COUNTS
-            } else {
-                TWO_COUNTS
-            };
-            blocks[MOST_BLOCKS - 1] = (ect1, ce);
-        }
+        let (more, flag) = match ack.option {
+            AckOption::None => (0, 0),
+            AckOption::Delay(delay) => {
+                let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
+                blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
+                (0, if ack.ect { 0 } else { DELAY })
+            }
+            AckOption::Counts(Counts { ect1, ce, ect0: Some(ect0) }) => {
+                (blocks[1], blocks[MOST_BLOCKS - 1]) = ((ect0, 0), (ect1, ce));
+                (THREE_COUNTS, OPTION)
+            }
+            AckOption::Counts(Counts { ect1, ce, ect0: None }) if sacked == 2 => {
+                blocks[MOST_BLOCKS - 1] = (ect1, ce);
+                (TWO_COUNTS, OPTION)
+            }
+            // The D-SACK that had to be left out would make two.
+            AckOption::Counts(_) => (0, 0),
+        };
         Self {
             stamp: ack.echo,
             flow,
             hop,
             seq: ack.next,
             blocks,
-            size: size + SACK_BLOCK * sacked + option,
+            size: size + SACK_BLOCK * sacked + more,
             class,
             generation,
             kind: PacketKind::Ack,
@@ -178,11 +181,10 @@ impl Packet {
                 Some(marks) => ACCURATE | (marks & 7) << ACE,
                 None if ack.ece => ECE,
                 None => 0,
-            } | if option > 0 { OPTION } else { 0 }
+            } | flag
                 | match (ack.ect, ack.l4s) {
                     (true, true) => LOW_LATENCY,
                     (true, false) => ECT,
-                    _ if ack.delay.is_some() => DELAY,
                     _ => 0,
                 },
         }
@@ -373,14 +375,20 @@ impl Packet {
     /// The acknowledgement that this packet is.
     #[inline]
     pub(crate) fn acknowledgement(&self) -> Ack {
-        let (mut blocks, mut encoded, mut counts) = ([(0, 0); MOST_BLOCKS], self.blocks, None);
-        if encoded != [(0, 0); MOST_BLOCKS] || self.flags & OPTION != 0 {
-            if self.flags & OPTION != 0 {
-                let (ect1, ce) = encoded[MOST_BLOCKS - 1];
-                let (first, high) = encoded[1];
-                counts = Some(Counts { ect1, ce, ect0: (high == 0).then_some(first) });
-                encoded[MOST_BLOCKS - 1] = (0, 0);
-            }
+        let mut encoded = self.blocks;
+        let option = if self.flags & OPTION != 0 {
+            let ((ect1, ce), (first, high)) = (encoded[MOST_BLOCKS - 1], encoded[1]);
+            encoded[MOST_BLOCKS - 1] = (0, 0);
+            AckOption::Counts(Counts { ect1, ce, ect0: (high == 0).then_some(first) })
+        } else if self.flags & LOW_LATENCY == DELAY {
+            let (low, high) = encoded[MOST_BLOCKS - 1];
+            encoded[MOST_BLOCKS - 1] = (0, 0);
+            AckOption::Delay(Span::us(u64::from(high) << 16 | u64::from(low)))
+        } else {
+            AckOption::None
+        };
+        let mut blocks = [(0, 0); MOST_BLOCKS];
+        if encoded != [(0, 0); MOST_BLOCKS] {
             blocks = encoded.map(|(low, high)| match high {
                 0 => (0, 0),
                 _ => (self.seq + u32::from(low), self.seq + u32::from(high)),
@@ -390,15 +398,10 @@ impl Packet {
                 blocks[0] = (self.seq - u32::from(low), self.seq - u32::from(high));
             }
         }
-        let delay = (self.flags & LOW_LATENCY == DELAY).then(|| {
-            blocks[MOST_BLOCKS - 1] = (0, 0);
-            let (low, high) = self.blocks[MOST_BLOCKS - 1];
-            Span::us(u64::from(high) << 16 | u64::from(low))
-        });
         let marks = (self.flags & ACCURATE != 0).then_some(self.flags >> ACE & 7);
         let ece = marks.is_none() && self.flags & ECE != 0;
         let (ect, l4s) = (self.flags & ECT != 0, self.flags & LOW_LATENCY == LOW_LATENCY);
-        Ack { next: self.seq, ece, ect, l4s, marks, counts, echo: self.stamp, blocks, delay }
+        Ack { next: self.seq, ece, ect, l4s, marks, option, echo: self.stamp, blocks }
     }
 }
 

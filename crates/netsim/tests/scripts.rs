@@ -33,7 +33,7 @@
 
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Ack, Outbox, Receiver, Segment, Sender};
+use netsim::tcp::{Ack, AckOption, Outbox, Receiver, Segment, Sender};
 use scenario::model::{Profile, Tcp};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -111,7 +111,7 @@ fn ack(now: Time, next: u32, flags: &[&str]) -> Ack {
         ect: flags.contains(&"ect"),
         echo: ms("rtt").map_or(Time::ZERO, |rtt| Time::from_nanos(now.nanos() - rtt.nanos())),
         blocks: sack.unwrap_or_default(),
-        delay: ms("delay"),
+        option: ms("delay").map_or(AckOption::None, AckOption::Delay),
         ..Ack::default()
     }
 }

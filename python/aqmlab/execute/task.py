@@ -111,7 +111,7 @@ _LATER_DEFAULTS = {
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
     "ecn_feedback": "classic",
-    "early_marks": "first",
+    "early_marks": "each",
     "codec": "g711",
     "damping": False,
     "history_discounting": True,

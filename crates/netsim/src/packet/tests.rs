@@ -62,7 +62,7 @@ fn an_acknowledgement_comes_out_as_it_went_in() {
         assert_eq!((packet.acknowledgement(), packet.size), (ack, size));
     }
     for us in [0, 65_535, 65_536, 4_000_000_000] {
-        let ack = Ack { delay: Some(Span::us(us)), ..ack };
+        let ack = Ack { option: AckOption::Delay(Span::us(us)), ..ack };
         assert_eq!(Packet::ack(&ack, header(40)).acknowledgement(), ack);
     }
     let none = [(0, 0); 3];
@@ -81,7 +81,8 @@ fn an_acknowledgement_comes_out_as_it_went_in() {
         (three.blocks, None, 24),
     ] {
         for marks in 0..8 {
-            let ack = Ack { ece: false, marks: Some(marks), blocks, counts, ..ack };
+            let option = counts.map_or(AckOption::None, AckOption::Counts);
+            let ack = Ack { ece: false, marks: Some(marks), blocks, option, ..ack };
             let packet = Packet::ack(&ack, header(52));
             assert_eq!((packet.acknowledgement(), packet.size), (ack, 52 + more));
             assert!(!packet.is_syn());
@@ -95,8 +96,8 @@ fn an_acknowledgement_comes_out_as_it_went_in() {
         assert_eq!(packet.acknowledgement(), ack);
         assert_eq!((packet.packet().ect, packet.packet().l4s), (true, l4s), "DualPI2 classifies ACKs too");
     }
-    let finer = Ack { delay: Some(Span::ns(1999)), ..ack };
-    assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().delay, Some(Span::us(1)));
+    let finer = Ack { option: AckOption::Delay(Span::ns(1999)), ..ack };
+    assert_eq!(Packet::ack(&finer, header(40)).acknowledgement().option, AckOption::Delay(Span::us(1)));
 }
 
 #[test]
@@ -129,7 +130,7 @@ fn a_cleared_packet_says_all_else_that_it_said() {
             assert_eq!(marked(packet).unmarked().acknowledgement(), ack(ect, l4s, marks));
         }
     }
-    let delay = Ack { delay: Some(Span::us(9)), ..Ack::default() };
+    let delay = Ack { option: AckOption::Delay(Span::us(9)), ..Ack::default() };
     assert_eq!(Packet::ack(&delay, header(40)).cleared().acknowledgement(), delay);
 }
 

@@ -46,14 +46,33 @@ pub struct Ack {
     /// If the ends use Accurate ECN, its counter: 5 and the marked segments that have arrived, modulo 8; in the answer to a
     /// SYN, the SYN's own ECN field (ACE of RFC 9768).
     pub marks: Option<u8>,
-    /// Its option, if the ACK has one with counters.
-    pub counts: Option<Counts>,
     /// The sending time of a segment that this ACK covers (RFC 7323).
     pub echo: Time,
     /// The segments that have arrived beyond `next`, the latest first.
     pub blocks: Blocks,
-    /// The one-way delay of the latest segment, for LEDBAT; an ACK with it has one block fewer.
-    pub delay: Option<Span>,
+    /// What it has beyond that.
+    pub option: AckOption,
+}
+
+/// What an ACK has besides blocks, for which it then has less room.
+// One of the two: an ACK must stay small.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum AckOption {
+    /// Nothing.
+    #[default]
+    None,
+    /// The one-way delay of the latest segment, for LEDBAT.
+    Delay(Span),
+    /// The option of Accurate ECN.
+    Counts(Counts),
+}
+
+impl AckOption {
+    /// The counters of Accurate ECN's option.
+    #[must_use]
+    pub const fn counts(self) -> Option<Counts> {
+        if let Self::Counts(counts) = self { Some(counts) } else { None }
+    }
 }
 
 /// The option of Accurate ECN: the segments that have arrived by their ECN field, modulo 65536.

@@ -8,7 +8,7 @@ use super::language::{Options, Packet};
 use super::play::Verdict;
 use aqm::unit::{Span, Time};
 use netsim::tcp::rack::State;
-use netsim::tcp::{Ack, Counts, Outbox, Receiver, Segment, Sender};
+use netsim::tcp::{Ack, AckOption, Counts, Outbox, Receiver, Segment, Sender};
 use scenario::model::{Feedback, MOST_BLOCKS, Profile, Tcp};
 use std::collections::VecDeque;
 
@@ -390,7 +390,7 @@ impl Host {
             next,
             ece: packet.has('E') && !accurate,
             marks: accurate.then(|| packet.ace()),
-            counts: self.counts(packet).filter(|_| accurate),
+            option: self.counts(packet).filter(|_| accurate).map_or(AckOption::None, AckOption::Counts),
             blocks,
             echo: self.echo(packet),
             ..Ack::default()

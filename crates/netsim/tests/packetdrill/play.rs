@@ -201,7 +201,7 @@ impl Player {
         match first {
             Sent::SynAck(ack) if packet.has('S') && packet.has('.') => {
                 let same = packet.ace() == self.host.answer(&ack)
-                    && packet.options.ecn.is_some() == ack.counts.is_some()
+                    && packet.options.ecn.is_some() == ack.option.counts().is_some()
                     && has_field(packet, ack.ect, ack.l4s);
                 if same { Ok(()) } else { differs(self.describe(&first)) }
             }
@@ -229,7 +229,7 @@ impl Player {
                 let same = packet.ack == Some(self.host.byte_of(ack.next))
                     && blocks == packet.options.sack
                     && packet.ace() == ace(&ack)
-                    && packet.options.ecn == ack.counts.map(|counts| self.host.written(&counts))
+                    && packet.options.ecn == ack.option.counts().map(|counts| self.host.written(&counts))
                     && has_field(packet, ack.ect, ack.l4s)
                     && echo;
                 if same { Ok(()) } else { differs(self.describe(&first)) }
@@ -302,7 +302,7 @@ impl Player {
 
     /// The option of Accurate ECN in an ACK of ours.
     fn option(&self, ack: &Ack) -> String {
-        let Some([ect1, ce, ect0]) = ack.counts.map(|counts| self.host.written(&counts)) else {
+        let Some([ect1, ce, ect0]) = ack.option.counts().map(|counts| self.host.written(&counts)) else {
             return String::new();
         };
         let named = [("e1b", ect1), ("ceb", ce), ("e0b", ect0)].into_iter();

@@ -252,9 +252,9 @@ tcp! {
             virtual_rtt: Span = Span::ms(25), "s", Range::new(1e-5, 0.1);
             /// TCP Prague: round trips after slow start from which on that holds.
             transition: u32 = 4, "round trips", Range::new(0.0, 1e6);
-            /// TCP Prague: the early marks that halve the window: `first`, only the first (version 0.7, where alpha begins
-            /// with 0); `each`, until the mean of marks is known (version 0.6, where alpha begins with 1).
-            early_marks: EarlyMarks = EarlyMarks::First, "";
+            /// TCP Prague: the early marks that halve the window: `each`, until the mean of marks is known (version 0.6, where
+            /// alpha begins with 1); `first`, only the first (version 0.7, where alpha begins with 0).
+            early_marks: EarlyMarks = EarlyMarks::Each, "";
             /// TCP Prague: when the round trip varies as behind a classic queue with ECN, respond to marks as Reno does.
             classic_fallback: bool = false, "";
         }
@@ -383,9 +383,8 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
     ),
     (
         "prague",
-        "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7, whose alpha is 0 at first: where \
-         few segments are marked, as in fair queues, slow start may last until the buffer is full; version 0.6 with \
-         early_marks = each)",
+        "linux with TCP Prague and Accurate ECN, as its authors' kernel has them (version 0.7, but \
+         early_marks = each as in 0.6: so slow start ends as in captures where few segments are marked, as in fair queues)",
     ),
     ("bbr", "linux with BBR version 1"),
     (

@@ -1,6 +1,6 @@
 //! A TCP receiver: the record of arrived segments, and the time of acknowledgements (RFC 5681, section 4.2; RFC 2018; RFC 3168).
 
-use crate::tcp::{Ack, Blocks, NO_BLOCKS, Segment};
+use crate::tcp::{Ack, AckOption, Blocks, NO_BLOCKS, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::Profile;
 
@@ -134,8 +134,11 @@ impl Receiver {
     fn acknowledge(&mut self, profile: &Profile, blocks: Blocks) -> Ack {
         self.owed = false;
         self.due = Time::MAX;
-        let delay = (profile.tcp.congestion.needs_delays()).then(|| Span::us(u64::from(self.delay_us)));
-        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, delay, ..Ack::default() }
+        let option = match profile.tcp.congestion.needs_delays() {
+            true => AckOption::Delay(Span::us(u64::from(self.delay_us))),
+            false => AckOption::None,
+        };
+        Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, option, ..Ack::default() }
     }
 
     /// The run that the segment before `next` has joined is in order now.
@@ -274,11 +277,11 @@ mod tests {
         let sent = |seq, ms| Segment { sent: at(ms), ..segment(seq) };
         assert!(receiver.on_segment(at(30), &profile, &sent(1, 0), false).is_none());
         let ack = receiver.on_segment(at(45), &profile, &sent(2, 5), false).unwrap();
-        assert_eq!((ack.echo, ack.delay), (at(0), Some(Span::ms(40))));
+        assert_eq!((ack.echo, ack.option), (at(0), AckOption::Delay(Span::ms(40))));
         assert!(receiver.on_segment(at(60), &profile, &sent(3, 35), false).is_none());
         assert_eq!(
-            receiver.on_timer(&profile).unwrap().delay,
-            Some(Span::ms(25)),
+            receiver.on_timer(&profile).unwrap().option,
+            AckOption::Delay(Span::ms(25)),
             "not the time that it waited"
         );
     }

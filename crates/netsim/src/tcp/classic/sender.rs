@@ -31,7 +31,7 @@ mod window;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::tcp::congestion::classic::ClassicControl;
-use crate::tcp::{Ack, DUP_THRESH, Outbox, Segment};
+use crate::tcp::{Ack, AckOption, DUP_THRESH, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Halved, Profile, SackRecovery};
 
@@ -238,7 +238,7 @@ impl Sender {
             board.estimate -= 1; // Sack1 counts any ACK as a segment that left
             news = ack.has_blocks() && self.note_blocks(profile, ack.next, ack.blocks);
         }
-        if let Some(delay) = ack.delay {
+        if let AckOption::Delay(delay) = ack.option {
             self.control.on_delay(now, delay);
         }
         let echoed = profile.tcp.ecn && ack.ece;

@@ -4,7 +4,7 @@
 //! segment without a mark:  w     <- w + a s / w            a: (rtt / virtual_rtt)^2, at most 1; s: 1500 bytes in segments
 //! a round trip:            alpha <- alpha + (F - alpha) / 16     F: of the segments delivered, those marked
 //! mark, once a round trip: w     <- (1 - alpha / 2) w
-//! first mark, or a loss:   w     <- w / 2                  unless the ACK of the first mark also brings slow start on
+//! loss:                    w     <- w / 2
 //! pace                     = w / rtt
 //! ```
 //!
@@ -37,7 +37,9 @@
 //! Versions 0.6, and 0.7 for Linux 6.6, begin with alpha = 1, so that each early mark halves the window (`early_marks` =
 //! each). Version 0.7 begins with 0 (`prague_alpha_mode` 0; `early_marks` = first): of the early marks only the first halves
 //! the window, and not even that if its ACK also brings segments without a mark. Behind a queue that marks few segments, as
-//! fair queues may at first, slow start then lasts until the buffer overflows.
+//! fair queues may at first, slow start may then last until the buffer overflows. Behind FQ-CoDel at 50 Mbit/s and 20 ms a
+//! public capture has a window of 22 segments after 0.48 s. Here each of two flows there comes down to its share, some 55
+//! segments, after 0.6 s with `each`, and after 5 s with `first`.
 //!
 //! Sources: De Schepper, Tilmans, Briscoe, Goel, draft-briscoe-iccrg-prague-congestion-control-04, 2024; Linux of L4STeam,
 //! net/ipv4/tcp_prague.c, version 0.7, and 0.6 for the detection; Briscoe, Ahmed, "TCP Prague fall-back on detection of a

@@ -21,7 +21,7 @@
 //! * Marks on ACKs are not counted, because no data comes back that could report them.
 //! * Both ends are of one kind: a client never meets a server that has another feedback.
 
-use crate::tcp::{Blocks, Counts, Segment};
+use crate::tcp::{AckOption, Blocks, Counts, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Feedback, Profile};
 
@@ -176,7 +176,7 @@ impl Arrived {
         segment: &Segment,
         ce: bool,
         first: bool,
-    ) -> (u8, Option<Counts>) {
+    ) -> (u8, AckOption) {
         let field = Field::of(segment, ce);
         if first {
             self.last = field;
@@ -184,8 +184,13 @@ impl Arrived {
         }
         // The second SYN that is sent again has given up.
         self.distrusts |= !segment.cwr;
-        let option = first && profile.tcp.ecn_feedback != Feedback::Counter;
-        (field.reflected(), option.then_some(Counts { ect1: 0, ce: 0, ect0: Some(0) }))
+        let option = match profile.tcp.ecn_feedback {
+            Feedback::Sparse | Feedback::Accurate if first => {
+                AckOption::Counts(Counts { ect1: 0, ce: 0, ect0: Some(0) })
+            }
+            _ => AckOption::None,
+        };
+        (field.reflected(), option)
     }
 
     /// A segment has come; whether to acknowledge at once (`tcp_ecn_received_counters`).
@@ -221,14 +226,14 @@ impl Arrived {
         profile: &Profile,
         dsack: Option<u32>,
         blocks: &mut Blocks,
-    ) -> (u8, Option<Counts>) {
+    ) -> (u8, AckOption) {
         self.new = 0;
         let counts = self.is_option_due(now, rtt, profile).then(|| self.fit(blocks)).flatten();
         if counts.is_some() {
             (self.least, self.owed, self.sent) = (0, self.owed.saturating_sub(1), now);
         }
         self.repeated = dsack.filter(|_| counts.is_some());
-        (FIRST.wrapping_add(self.marks) & MOST as u8, counts)
+        (FIRST.wrapping_add(self.marks) & MOST as u8, counts.map_or(AckOption::None, AckOption::Counts))
     }
 
     fn is_option_due(&self, now: Time, rtt: Span, profile: &Profile) -> bool {

@@ -284,20 +284,21 @@ impl Sender {
     fn emit(&mut self, seq: u32, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
         let syn = seq == 0;
+        let (mut ect, mut cwr) = (false, false);
         let Tcp { ecn, congestion, .. } = profile.tcp;
-        let accurate = profile.is_accurate();
-        let (ect, cwr) = if syn {
+        if syn {
             // A SYN that is sent again does not ask for ECN, with Accurate ECN from the second time on
             // (`tcp_ecn_clear_syn`). The SYN of a control that needs marks may be marked, even if ECN was given up.
-            (congestion.needs_marks(), ecn && state.resent <= u32::from(accurate))
-        } else {
+            cwr = ecn && state.resent <= u32::from(profile.is_accurate());
+            ect = congestion.needs_marks();
+        } else if ecn && !state.distrusts {
             // No retransmission may be marked (RFC 3168, section 6.1.5), but with Accurate ECN, for a control that needs
             // marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
-            let any = accurate || congestion.tells_marks_apart();
-            let ect = ecn && !state.distrusts && (!retransmission || any);
+            let accurate = profile.is_accurate();
+            ect = !retransmission || accurate || congestion.tells_marks_apart();
             // With Accurate ECN that bit is part of a counter.
-            (ect, ect && !retransmission && !accurate && std::mem::take(&mut state.say_cwr))
-        };
+            cwr = !retransmission && !accurate && std::mem::take(&mut state.say_cwr);
+        }
         let push = seq + 1 == state.end;
         let l4s = ect && profile.is_scalable();
         out.send(Segment { seq, syn, retransmission, cwr, ect, l4s, push, sent: state.clock.now });

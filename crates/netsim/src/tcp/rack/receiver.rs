@@ -203,8 +203,8 @@ impl Receiver {
         let l4s = ect && profile.is_scalable();
         let mut ack = Ack { next: self.next, echo: segment.sent, ect, l4s, ..Ack::default() };
         if profile.is_accurate() {
-            let (ace, counts) = self.arrived.on_syn(profile, segment, ce, first);
-            (ack.marks, ack.counts) = (Some(ace), counts);
+            let (ace, option) = self.arrived.on_syn(profile, segment, ce, first);
+            (ack.marks, ack.option) = (Some(ace), option);
         }
         send(ack);
     }
@@ -471,22 +471,31 @@ impl Receiver {
     fn ack(&mut self, profile: &Profile) -> Ack {
         let runs = self.runs.into_iter().filter(|run| *run != (0, 0));
         let mut blocks = self.dsack.into_iter().chain(runs).take(profile.sack_blocks.min(MOST_BLOCKS));
-        let blocks = std::array::from_fn(|_| blocks.next().unwrap_or_default());
-        let mut ack = Ack { next: self.next, ece: self.echo, echo: self.stamp, blocks, ..Ack::default() };
+        let mut ack = Ack {
+            next: self.next,
+            ece: self.echo,
+            echo: self.stamp,
+            blocks: std::array::from_fn(|_| blocks.next().unwrap_or_default()),
+            ..Ack::default()
+        };
         if profile.tcp.ecn {
-            let accurate = profile.is_accurate();
-            // RFC 3168 allows no marks on ACKs; with Accurate ECN, and for a control that needs marks, there may be some all
-            // the same (`tcp_ecn_send`).
-            ack.ect =
-                accurate && !self.arrived.distrusts || profile.tcp.congestion.needs_marks() && !accurate;
-            ack.l4s = ack.ect && profile.is_scalable();
-            if accurate {
-                let dsack = self.dsack.map(|(seq, _)| seq);
-                let (ace, counts) = self.arrived.report(self.now, self.rtt, profile, dsack, &mut ack.blocks);
-                (ack.ece, ack.marks, ack.counts) = (false, Some(ace), counts);
-            }
+            self.report_field(profile, &mut ack);
         }
         ack
+    }
+
+    /// The parts of an ACK that depend on ECN. RFC 3168 allows no marks on it; with Accurate ECN, and for a control that needs
+    /// marks, it may have one all the same (`tcp_ecn_send`).
+    fn report_field(&mut self, profile: &Profile, ack: &mut Ack) {
+        if profile.is_accurate() {
+            let dsack = self.dsack.map(|(seq, _)| seq);
+            let (ace, option) = self.arrived.report(self.now, self.rtt, profile, dsack, &mut ack.blocks);
+            (ack.ece, ack.marks, ack.option) = (false, Some(ace), option);
+            ack.ect = !self.arrived.distrusts;
+        } else {
+            ack.ect = profile.tcp.congestion.needs_marks();
+        }
+        ack.l4s = ack.ect && profile.is_scalable();
     }
 }
 

@@ -205,7 +205,7 @@ impl Sender {
             && (flags.acked || flags.sacked)
         {
             let state = &mut self.state;
-            let new = state.heard.news(ace, ack.counts, marked, state.delivered - delivered);
+            let new = state.heard.news(ace, ack.option.counts(), marked, state.delivered - delivered);
             state.delivered_marked += new;
             flags.echo = new > 0;
         }
