@@ -151,21 +151,7 @@ impl Packet {
         }
         let (more, flag) = match ack.option {
             AckOption::None => (0, 0),
-            AckOption::Delay(delay) => {
-                let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
-                blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
-                (0, if ack.ect { 0 } else { DELAY })
-            }
-            AckOption::Counts(Counts { ect1, ce, ect0: Some(ect0) }) => {
-                (blocks[1], blocks[MOST_BLOCKS - 1]) = ((ect0, 0), (ect1, ce));
-                (THREE_COUNTS, OPTION)
-            }
-            AckOption::Counts(Counts { ect1, ce, ect0: None }) if sacked == 2 => {
-                blocks[MOST_BLOCKS - 1] = (ect1, ce);
-                (TWO_COUNTS, OPTION)
-            }
-            // The D-SACK that had to be left out would make two.
-            AckOption::Counts(_) => (0, 0),
+            _ => put_option(ack, &mut blocks, sacked),
         };
         Self {
             stamp: ack.echo,
@@ -352,8 +338,8 @@ impl Packet {
 
     /// Whether this is a TCP SYN.
     pub(crate) const fn is_syn(&self) -> bool {
-        let counter = matches!(self.kind, PacketKind::Ack) && self.flags & ACCURATE != 0;
-        self.flags & SYN != 0 && !counter
+        // In an ACK of Accurate ECN it is a bit of the counter.
+        self.flags & SYN != 0 && !(matches!(self.kind, PacketKind::Ack) && self.flags & ACCURATE != 0)
     }
 
     /// The segment that this data packet carries, and whether it was marked.
@@ -372,21 +358,29 @@ impl Packet {
         (segment, self.flags & CE != 0)
     }
 
+    /// Takes the option out of an ACK's blocks.
+    #[cold]
+    const fn take_option(&self, blocks: &mut [(u16, u16); MOST_BLOCKS]) -> AckOption {
+        let ((first, second), (low, high)) = (blocks[MOST_BLOCKS - 1], blocks[1]);
+        let option = if self.flags & OPTION != 0 {
+            let ect0 = if high == 0 { Some(low) } else { None };
+            AckOption::Counts(Counts { ect1: first, ce: second, ect0 })
+        } else if self.flags & LOW_LATENCY == DELAY {
+            AckOption::Delay(Span::us((second as u64) << 16 | first as u64))
+        } else {
+            return AckOption::None;
+        };
+        blocks[MOST_BLOCKS - 1] = (0, 0);
+        option
+    }
+
     /// The acknowledgement that this packet is.
     #[inline]
     pub(crate) fn acknowledgement(&self) -> Ack {
-        let mut encoded = self.blocks;
-        let option = if self.flags & OPTION != 0 {
-            let ((ect1, ce), (first, high)) = (encoded[MOST_BLOCKS - 1], encoded[1]);
-            encoded[MOST_BLOCKS - 1] = (0, 0);
-            AckOption::Counts(Counts { ect1, ce, ect0: (high == 0).then_some(first) })
-        } else if self.flags & LOW_LATENCY == DELAY {
-            let (low, high) = encoded[MOST_BLOCKS - 1];
-            encoded[MOST_BLOCKS - 1] = (0, 0);
-            AckOption::Delay(Span::us(u64::from(high) << 16 | u64::from(low)))
-        } else {
-            AckOption::None
-        };
+        let (mut encoded, mut option) = (self.blocks, AckOption::None);
+        if self.flags & (OPTION | DELAY) != 0 {
+            option = self.take_option(&mut encoded);
+        }
         let mut blocks = [(0, 0); MOST_BLOCKS];
         if encoded != [(0, 0); MOST_BLOCKS] {
             blocks = encoded.map(|(low, high)| match high {
@@ -402,6 +396,29 @@ impl Packet {
         let ece = marks.is_none() && self.flags & ECE != 0;
         let (ect, l4s) = (self.flags & ECT != 0, self.flags & LOW_LATENCY == LOW_LATENCY);
         Ack { next: self.seq, ece, ect, l4s, marks, option, echo: self.stamp, blocks }
+    }
+}
+
+/// Puts an ACK's option in the last places of its blocks; returns its bytes and its flag.
+// Few ACKs have one: the others are not to pay for it.
+#[cold]
+fn put_option(ack: &Ack, blocks: &mut [(u16, u16); MOST_BLOCKS], sacked: u16) -> (u16, u8) {
+    match ack.option {
+        AckOption::Delay(delay) => {
+            let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
+            blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
+            (0, if ack.ect { 0 } else { DELAY })
+        }
+        AckOption::Counts(Counts { ect1, ce, ect0: Some(ect0) }) => {
+            (blocks[1], blocks[MOST_BLOCKS - 1]) = ((ect0, 0), (ect1, ce));
+            (THREE_COUNTS, OPTION)
+        }
+        AckOption::Counts(Counts { ect1, ce, ect0: None }) if sacked == 2 => {
+            blocks[MOST_BLOCKS - 1] = (ect1, ce);
+            (TWO_COUNTS, OPTION)
+        }
+        // The D-SACK that had to be left out would make two.
+        AckOption::Counts(_) | AckOption::None => (0, 0),
     }
 }
 
