@@ -100,7 +100,7 @@ impl Heard {
         if delivered <= MOST {
             return least;
         }
-        let most = delivered - (delivered - least & MOST);
+        let most = delivered - ((delivered - least) & MOST);
         if !known {
             return if self.mean > THINNED * UNIT { least } else { most };
         }
