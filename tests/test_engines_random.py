@@ -1,4 +1,4 @@
-"""`make engines-random` where no kernel is needed: what is drawn, what counts as a difference, and what is left of it."""
+"""`make engines-random` where no kernel is needed: draws, differences, and the parts that are left of a scenario."""
 
 from pathlib import Path
 from types import SimpleNamespace

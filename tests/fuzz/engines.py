@@ -15,7 +15,7 @@ SEED = 0
 
 
 def ready() -> None:
-    """Raise EngineUnavailable if the Linux engine's programs or its kernel are missing."""
+    """Raise an `EngineUnavailable` if the Linux engine's programs or its kernel are missing."""
     _ = Engine("linux").version
 
 

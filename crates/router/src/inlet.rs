@@ -77,7 +77,7 @@ impl Inlet {
         self.rings[place / PLACES].ring.state(place % PLACES).load(Ordering::Acquire) == FREE
     }
 
-    /// Gives back a place that is free: until then it has no other packet.
+    /// Frees a place whose packet's fate is known: until then no other packet goes there.
     pub fn give_back(&mut self, place: usize) {
         self.rings[place / PLACES].used[place % PLACES] = false;
     }

@@ -48,7 +48,7 @@ _OF_ENTRIES = {
 
 @dataclass(frozen=True)
 class Agreement:
-    """The checks of a scenario with so many seeds, or the errors of its runs."""
+    """The checks of a scenario with a number of seeds, or the errors of its runs."""
 
     drawn: Drawn
     seeds: int
@@ -70,7 +70,7 @@ def judged(
 ) -> dict[str, Agreement]:
     """Compare both engines' runs of scenarios, `jobs` at a time: where something differs, again with more runs.
 
-    Raise KeyboardInterrupt if the user stops them; the finished runs are in the store.
+    If the user stops them, the error is a ``KeyboardInterrupt``; the finished runs are in the store.
     """
     few, many = SEEDS
     found = agreements(drawn, few, store, jobs, progress)
@@ -85,7 +85,7 @@ def agreements(
     jobs: int | None = None,
     progress: OnProgress | None = None,
 ) -> dict[str, Agreement]:
-    """Run scenarios with so many seeds on both engines, or read their runs from the store, and compare them."""
+    """Run scenarios with this number of seeds on both engines, or read their runs from the store, and compare them."""
     studies = [study(each.scenario(), seeds=seeds, engine=engine) for each in drawn.values() for engine in each.engines]
     sweeps = iter(run_all(studies, store, jobs, progress=progress))
     pairs = {name: (next(sweeps), next(sweeps)) for name in drawn}

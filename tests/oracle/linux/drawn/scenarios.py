@@ -12,7 +12,7 @@ from oracle import toml
 from oracle.linux.tc import discipline
 
 PACKETS_OF_A_RUN = 12_000
-"""So many packets of 1500 bytes the bottleneck can send in a run, unless another bound of `duration` says more."""
+"""The packets of 1500 bytes that the bottleneck can send in a run, unless another bound of `duration` says more."""
 
 ROUND_TRIPS = 25
 """The fewest round trips of a run."""
@@ -203,7 +203,7 @@ def _brief(random: Random, rate: float) -> Entry:
 
 
 def _datagrams(random: Random, rate: float) -> Entry:
-    """UDP of so many Mbit/s on average."""
+    """UDP of this rate on average, in Mbit/s."""
     kind = random.choice(["cbr", "poisson", "on-off"])
     size = random.choice([100, 200, 500, 1000, FULL])
     # On for as long as off.
