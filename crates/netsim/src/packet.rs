@@ -129,37 +129,17 @@ impl Packet {
     #[inline]
     pub(crate) fn ack(ack: &Ack, header: Header) -> Self {
         let Header { flow, generation, hop, class, size } = header;
-        // Most have no block.
-        let (mut blocks, mut sacked) = ([(0, 0); MOST_BLOCKS], 0);
-        if ack.has_blocks() {
-            let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
-            sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
-            blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
-            let (low, high) = ack.blocks[0];
-            if low < ack.next {
-                // A D-SACK too far back for the field is left out.
-                let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
-                match (below(low), below(high)) {
-                    (Some(low), Some(high)) => blocks[0] = (low, high),
-                    _ => {
-                        blocks.rotate_left(1);
-                        blocks[MOST_BLOCKS - 1] = (0, 0);
-                        sacked -= 1;
-                    }
-                }
-            }
+        let (mut blocks, mut more, mut flag) = ([(0, 0); MOST_BLOCKS], 0, 0);
+        if ack.has_blocks() || !matches!(ack.option, AckOption::None) {
+            (blocks, more, flag) = pack(ack);
         }
-        let (more, flag) = match ack.option {
-            AckOption::None => (0, 0),
-            _ => put_option(ack, &mut blocks, sacked),
-        };
         Self {
             stamp: ack.echo,
             flow,
             hop,
             seq: ack.next,
             blocks,
-            size: size + SACK_BLOCK * sacked + more,
+            size: size + more,
             class,
             generation,
             kind: PacketKind::Ack,
@@ -336,10 +316,9 @@ impl Packet {
         self.class as usize
     }
 
-    /// Whether this is a TCP SYN.
+    /// Whether this packet, which is no ACK, is a TCP SYN.
     pub(crate) const fn is_syn(&self) -> bool {
-        // In an ACK of Accurate ECN it is a bit of the counter.
-        self.flags & SYN != 0 && !(matches!(self.kind, PacketKind::Ack) && self.flags & ACCURATE != 0)
+        self.flags & SYN != 0
     }
 
     /// The segment that this data packet carries, and whether it was marked.
@@ -399,11 +378,28 @@ impl Packet {
     }
 }
 
-/// Puts an ACK's option in the last places of its blocks; returns its bytes and its flag.
-// Few ACKs have one: the others are not to pay for it.
-#[cold]
-fn put_option(ack: &Ack, blocks: &mut [(u16, u16); MOST_BLOCKS], sacked: u16) -> (u16, u8) {
-    match ack.option {
+/// The blocks of an ACK and its option as a packet has them, their bytes, and the option's flag.
+// Most ACKs have neither, and are not to pay for those that have.
+#[inline(never)]
+fn pack(ack: &Ack) -> ([(u16, u16); MOST_BLOCKS], u16, u8) {
+    let near = |seq: u32| (seq - ack.next.min(seq)) as u16;
+    let mut sacked = ack.blocks.iter().filter(|&&(low, high)| low < high).count() as u16;
+    let mut blocks = ack.blocks.map(|(low, high)| (near(low), near(high)));
+    let (low, high) = ack.blocks[0];
+    if low < ack.next && high > 0 {
+        // A D-SACK too far back for the field is left out.
+        let below = |seq: u32| u16::try_from(ack.next.saturating_sub(seq)).ok();
+        match (below(low), below(high)) {
+            (Some(low), Some(high)) => blocks[0] = (low, high),
+            _ => {
+                blocks.rotate_left(1);
+                blocks[MOST_BLOCKS - 1] = (0, 0);
+                sacked -= 1;
+            }
+        }
+    }
+    let (option, flag) = match ack.option {
+        AckOption::None => (0, 0),
         AckOption::Delay(delay) => {
             let us = u32::try_from(delay.nanos() / 1000).unwrap_or(u32::MAX);
             blocks[MOST_BLOCKS - 1] = (us as u16, (us >> 16) as u16);
@@ -418,8 +414,9 @@ fn put_option(ack: &Ack, blocks: &mut [(u16, u16); MOST_BLOCKS], sacked: u16) ->
             (TWO_COUNTS, OPTION)
         }
         // The D-SACK that had to be left out would make two.
-        AckOption::Counts(_) | AckOption::None => (0, 0),
-    }
+        AckOption::Counts(_) => (0, 0),
+    };
+    (blocks, SACK_BLOCK * sacked + option, flag)
 }
 
 /// Numbers at the place of the blocks, the lower half first.

@@ -56,7 +56,7 @@ fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
         flow: (packet.flow, packet.generation),
         size: packet.size,
         seq: segment.seq,
-        syn: packet.is_syn(),
+        syn: segment.syn && acknowledgement.is_none_or(|ack| ack.marks.is_none()),
         ece: acknowledgement.is_some_and(|ack| ack.ece),
         cwr: is_data && segment.cwr,
         ecn,
