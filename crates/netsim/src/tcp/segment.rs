@@ -50,7 +50,7 @@ pub struct Ack {
     pub echo: Time,
     /// The segments that have arrived beyond `next`, the latest first.
     pub blocks: Blocks,
-    /// What it has beyond that.
+    /// An option beyond these.
     pub option: AckOption,
 }
 
