@@ -51,7 +51,7 @@ def test_a_run_is_bounded() -> None:
 
 @pytest.fixture
 def unlike(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Let the packet engine play the part of Linux, and send datagrams at half their rate; return the seeds asked for."""
+    """Let the packet engine be Linux, and send datagrams at half their rate; return the numbers of seeds asked for."""
     asked: list[int] = []
 
     def studied(scenario: Scenario, *, seeds: int, engine: Engine) -> Study:

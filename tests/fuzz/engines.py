@@ -2,16 +2,17 @@
 
 from pathlib import Path
 
-from aqmlab.execute.engine import Engine
 from oracle.linux.drawn.agreement import judged
 from oracle.linux.drawn.scenarios import draw
 from oracle.verdict import far
+
+from aqmlab.execute.engine import Engine
 
 TESTED = 0
 LIMIT = 1200.0
 
 SEED = 0
-"""Of the draws: `make engines-random SEED=0 ONE=K` has the table of attack K, and the smallest scenario that differs."""
+"""Of the draws: `make engines-random SEED=0 ONE=K` has the table of attack K, and shrinks it."""
 
 
 def ready() -> None:

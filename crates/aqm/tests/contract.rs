@@ -571,3 +571,12 @@ fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
     assert_eq!(names, ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail", "sfq", "cake"]);
 }
+
+#[test]
+fn the_mtu_is_that_of_a_device_of_linux() {
+    let mtu = |packet, header| Port { packet: Bytes(packet), header: Bytes(header), ..PORT }.mtu();
+    assert_eq!(
+        [mtu(1500, 0), mtu(1514, 14), mtu(590, 14), mtu(9000, 0)],
+        [1500, 1514, 1514, 9000].map(Bytes)
+    );
+}

@@ -12,8 +12,8 @@ use std::sync::atomic::Ordering;
 
 /// The number of places of a ring.
 const PLACES: usize = 1 << 14;
-/// The most rings.
-const RINGS: usize = 16;
+/// The most bytes of all rings.
+const MOST: usize = 1 << 29;
 /// Bytes of the kernel's header before a packet: `struct tpacket2_hdr`, then `struct virtio_net_hdr`.
 const HEADER: usize = 32 + VIRTIO;
 const VIRTIO: usize = 10;
@@ -82,7 +82,8 @@ impl Inlet {
         self.rings[place / PLACES].used[place % PLACES] = false;
     }
 
-    /// Passes a packet to the discipline; returns its place, or `None` if the discipline has dropped it at once.
+    /// Passes a packet to the discipline; returns its place, or `None` if the discipline has dropped it at once. The calling
+    /// thread must be in the device's namespace, as for `new`: another ring may be needed.
     ///
     /// # Errors
     /// If no ring has a place, or the device fails.
@@ -123,13 +124,14 @@ impl Inlet {
         if !self.rings[self.current].is_ready() {
             self.current = if let Some(other) = self.rings.iter().position(Turn::is_ready) {
                 other
-            } else if self.rings.len() < RINGS {
+            } else if (self.rings.len() + 1) * PLACES * self.rings[0].ring.frame <= MOST {
                 self.rings.push(Turn::new(self.device, self.mtu)?);
                 self.rings.len() - 1
             } else {
                 return Err(io::Error::other(format!(
-                    "packets wait in the queue discipline while {PLACES} others pass them, {RINGS} times over: choose \
-                     words with a shorter queue, such as a lower limit"
+                    "packets wait in the queue discipline while {PLACES} others pass them, {} times over: choose words \
+                     with a shorter queue, such as a lower limit",
+                    self.rings.len()
                 )));
             };
         }

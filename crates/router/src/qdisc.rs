@@ -17,8 +17,8 @@ use std::io::{self, Read as _};
 const DEVICE: &str = "aqmlab1";
 /// Bytes that HTB sends at once in real time, where it is late by up to a packet: hardly more than one.
 const BURST: u32 = 1600;
-/// The time for which HTB makes up in virtual time, in seconds. Its timers are late by up to 256 ns there; with more, packets
-/// would pass after a pause as by a faster link.
+/// The time for which HTB makes up in virtual time, in seconds, beside two bytes, as tc rounds less to none. Its timers are late
+/// by up to 256 ns there; with more, packets would pass after a pause as by a faster link.
 const LATENESS: f64 = 1e-6;
 /// The discipline's number (tc(8)).
 const HANDLE: &str = "10:";

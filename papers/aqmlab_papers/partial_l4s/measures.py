@@ -89,7 +89,7 @@ def _cells() -> Iterator[Cell]:
 
 PUBLISHED = list(_cells())
 """The means of ten runs: from the files of throughputs in `fatihsarpkaya/L4S-PAM2025`, which the heat maps show, and
-Hagen's from `data/reproduce.csv` of `Greenscreen23/prague-fallback-experiments`."""
+Hagen's from the data of `Greenscreen23/prague-fallback-experiments`."""
 
 
 def repeated(evidence: Evidence, first: str, queue: str | None = None) -> list[Cell]:

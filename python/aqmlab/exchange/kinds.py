@@ -139,12 +139,6 @@ def _if(value: Any) -> Any:
     return value or None
 
 
-def _quantum(text: Any) -> int | None:
-    """Return a quantum of fair queueing, of which Linux takes 256 bytes at least."""
-    octets = _whole(text)
-    return None if octets is None else max(256, octets)
-
-
 def _codel(o: Options, seen: Observed) -> dict[str, Any]:
     return {
         "limit": seen.limit,
@@ -161,7 +155,7 @@ def _fq_codel(o: Options, seen: Observed) -> dict[str, Any]:
     return {
         "limit": codel["limit"],
         "flows": o["flows"],
-        "quantum": _quantum(o["quantum"]),
+        "quantum": seen.own("quantum"),
         "target": codel["target"],
         "ce_threshold": codel["ce_threshold"],
         "ce_threshold_selector": 1 if selected else None,
@@ -193,7 +187,7 @@ def _fq_pie(o: Options, seen: Observed) -> dict[str, Any]:
         "limit": pie.pop("limit"),
         "flows": o["flows"],
         **pie,
-        "quantum": _quantum(o["quantum"]),
+        "quantum": seen.own("quantum"),
         "memory_limit": _whole(o["memory_limit"]) or MEMORY_LIMIT,
         "ecn_prob": round(100 * o["mark_ecnth"]),
         **flags,
@@ -233,7 +227,7 @@ def _sfb(o: Options, seen: Observed) -> dict[str, Any]:
 def _sfq(o: Options, seen: Observed) -> dict[str, Any]:
     plain = {
         "limit": seen.limit,
-        "quantum": _whole(o["quantum"]),
+        "quantum": seen.own("quantum"),
         "depth": o["depth"],
         "headdrop": _if(o["headdrop"]),
         "divisor": o["divisor"],

@@ -106,6 +106,4 @@ def fate(result: Mapping[str, Any]) -> str:
 
 
 def over_seeds(runs: Sequence[Metrics]) -> dict[str, Measured]:
-    """What every run has: in one, no object may be complete, and no time known."""
-    known = [name for name in runs[0] if all(name in run for run in runs)]
-    return {name: Measured.of([run[name] for run in runs]) for name in known}
+    return {name: Measured.of([run[name] for run in runs]) for name in runs[0]}

@@ -269,7 +269,7 @@ impl Discipline for DualPi2 {
         let alpha = params.alpha.unwrap_or(Frequency(0.1 * period.secs() / (rtt_max * rtt_max)));
         let beta = params.beta.unwrap_or(Frequency(0.3 / rtt_max));
         let share = params.classic_protection;
-        let credit = port.packet.0 as f64 * (2.0 * share - 100.0);
+        let credit = port.mtu().0 as f64 * (2.0 * share - 100.0);
         Self {
             pi: BasePi::new(
                 params.target,

@@ -580,6 +580,7 @@ impl Discipline for Fq {
     }
 
     fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("quantum", Reading::Level(self.quantum as f64));
         visit("new_flow_count", Reading::Count(self.new_flow_count));
         let of = |on: On| self.listed().filter(|lane| self.places[*lane].on == on).count() as f64;
         visit("new_flows_len", Reading::Level(of(On::New)));

@@ -46,7 +46,7 @@ crate::params! {
         depth: u32 = 127, "packets", Range::new(1.0, 65_408.0);
         /// Number of hashes.
         divisor: u32 = 1024, "", Range::new(1.0, 65_536.0);
-        /// Bytes that a queue may send per round; auto is the device's MTU, as tc has it.
+        /// Bytes that a queue may send per round; auto is the device's MTU, as in Linux.
         quantum: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9);
         /// Drop the first packet of a queue rather than the last.
         headdrop: bool = false, "";
@@ -501,6 +501,7 @@ impl Discipline for Sfq {
     }
 
     fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        visit("quantum", Reading::Level(self.quantum as f64));
         if let Some(red) = &self.red {
             let [min, max] = red.thresholds();
             visit("ewma", Reading::Level(red.wlog().into()));

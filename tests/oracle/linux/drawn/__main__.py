@@ -9,7 +9,7 @@ from oracle.linux.drawn.agreement import Agreement, judged
 from oracle.linux.drawn.scenarios import draw
 from oracle.linux.drawn.shrink import shrunk
 from oracle.linux.engines import runs_bar
-from oracle.verdict import table, totals
+from oracle.verdict import enough, table, totals
 
 FEWEST = 0.98
 """The part of the checks that has to pass."""
@@ -44,9 +44,10 @@ def main() -> int:
     checks = [check for each in found.values() for check in each.checks]
     broken = [name for name, each in found.items() if each.errors]
     print(f"\n{len(found)} scenarios, {len(differing)} with a difference{totals(checks, FEWEST)}")
+    print(f"passed by three standard errors alone: {sum(each.by_chance for each in found.values())}")
     if broken:
         print(f"runs failed in {', '.join(broken)}")
-    return int(bool(broken) or sum(check.passed for check in checks) < FEWEST * len(checks))
+    return int(bool(broken) or not enough(checks, FEWEST))
 
 
 def _report(name: str, each: Agreement) -> None:

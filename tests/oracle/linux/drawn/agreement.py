@@ -34,7 +34,7 @@ TOLERANCES = {
     "completed": Tolerance(0.03, 1),
     "completion": Tolerance(0.08),
 }
-"""Half of those of `make engines-agree` and of `make oracle-linux`, of which `_least` has the amounts that scale."""
+"""Stricter than those of `make engines-agree` and of `make oracle-linux`; `_least` has the amounts that scale."""
 
 _OF_ENTRIES = {
     "goodput": ("goodput", 1e-6),
@@ -54,6 +54,8 @@ class Agreement:
     seeds: int
     checks: Sequence[Check] = ()
     errors: Sequence[str] = ()
+    by_chance: int = 0
+    """The checks that passed by the standard errors alone."""
 
     @property
     def failed(self) -> Sequence[Check]:
@@ -99,8 +101,16 @@ def agreement(name: str, drawn: Drawn, seeds: int, linux: Sweep, packet: Sweep) 
     failures = [f"{sweep.engine_name}: {each.error}" for sweep in (linux, packet) for each in sweep.failures]
     if failures:
         return Agreement(drawn, seeds, errors=failures)
-    theirs, ours = (over_seeds(list(_measured(sweep, drawn))) for sweep in (linux, packet))
-    return Agreement(drawn, seeds, list(_checks(name, drawn, theirs, ours)))
+    theirs, ours = (_over_seeds(list(_measured(sweep, drawn))) for sweep in (linux, packet))
+    found = list(_checks(name, drawn, theirs, ours))
+    by_chance = sum(check.passed and abs(check.difference) > fixed for check, fixed in found)
+    return Agreement(drawn, seeds, [check for check, _ in found], by_chance=by_chance)
+
+
+def _over_seeds(runs: Sequence[Metrics]) -> dict[str, Measured]:
+    """What every run has: in one, no object may be complete, and no time known."""
+    known = set.intersection(*map(set, runs))
+    return over_seeds([{name: value for name, value in run.items() if name in known} for run in runs])
 
 
 def _measured(sweep: Sweep, drawn: Drawn) -> Iterator[Metrics]:
@@ -114,13 +124,16 @@ def _measured(sweep: Sweep, drawn: Drawn) -> Iterator[Metrics]:
         yield found
 
 
-def _checks(name: str, drawn: Drawn, theirs: Mapping[str, Measured], ours: Mapping[str, Measured]) -> Iterator[Check]:
+def _checks(
+    name: str, drawn: Drawn, theirs: Mapping[str, Measured], ours: Mapping[str, Measured]
+) -> Iterator[tuple[Check, float]]:
+    """Yield each check, and its tolerance without the standard errors."""
     for metric, linux in theirs.items():
         if packet := ours.get(metric):
             chance = ERRORS * (linux.error**2 + packet.error**2) ** 0.5
             kind = metric.rpartition(" ")[2]
-            width = max(TOLERANCES[kind].around(linux), _least(drawn, kind), chance)
-            yield Check(name, metric, linux.mean, packet.mean, width)
+            fixed = max(TOLERANCES[kind].around(linux), _least(drawn, kind))
+            yield Check(name, metric, linux.mean, packet.mean, max(fixed, chance)), fixed
 
 
 def _least(drawn: Drawn, kind: str) -> float:

@@ -135,7 +135,7 @@ class Drawn:
             others = self.entries[:n], self.entries[n + 1 :]
             if many:
                 yield replace(self, entries=others[0] + others[1])
-            simpler = [{"count": 1}, {"count": entry.count // 2}] if entry.count > 1 else []
+            simpler = [{"count": count} for count in sorted({1, entry.count // 2}) if 0 < count < entry.count]
             simpler += [{"up": False}] if entry.up else []
             simpler += [{"packet_size": FULL}] if entry.packet_size != FULL and entry.tcp else []
             for change in simpler:
@@ -231,13 +231,13 @@ def _discipline(random: Random, rate: float, rtt: float) -> str:
         "bfifo": f"bfifo limit {limit * FULL}",
         "pfifo_head_drop": f"pfifo_head_drop limit {limit}",
         "codel": f"codel limit {limit + 100}" + maybe(f"target {target}ms", "target 2ms interval 40ms") + maybe("ecn"),
-        "fq_codel": "fq_codel quantum 1500" + maybe("noecn") + maybe(f"target {target}ms", "flows 16"),
+        "fq_codel": "fq_codel" + maybe("noecn") + maybe(f"target {target}ms", "flows 16"),
         "pie": f"pie limit {limit + 100}" + maybe(f"target {target}ms") + maybe("ecn"),
-        "fq_pie": "fq_pie quantum 1500" + maybe(f"target {target}ms") + maybe("ecn"),
+        "fq_pie": "fq_pie" + maybe(f"target {target}ms") + maybe("ecn"),
         "red": f"red limit {20 * low * FULL} min {low * FULL} max {3 * low * FULL} {red}" + maybe("ecn"),
         "sfb": "sfb",
         "choke": f"choke limit {20 * low} min {low} max {3 * low} {red}" + maybe("ecn"),
-        "sfq": "sfq quantum 1500" + maybe("headdrop"),
+        "sfq": "sfq" + maybe("headdrop"),
         "cake": "cake unlimited" + maybe("besteffort") + maybe("flows", "dual-srchost") + maybe(rounds.strip()),
         "dualpi2": "dualpi2" + maybe(f"target {target}ms"),
     }
