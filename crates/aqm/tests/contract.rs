@@ -6,6 +6,7 @@ use aqm::Signal;
 use aqm::aqm::NAMES;
 use aqm::params::{ParamKind, Range, Spec, Value};
 use aqm::queue::Frame;
+use aqm::unit::Bytes;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
 use proptest::prelude::*;
 

@@ -42,7 +42,7 @@ pub(crate) struct DualPi2 {
 }
 
 impl DualPi2 {
-    /// The RFC's parameters, for MTUs of 500 bytes.
+    /// The RFC's parameters, for MTUs of 1500 bytes.
     pub(crate) fn new(limit: usize) -> Self {
         let (target, rtt_max) = (0.015, 0.1);
         let tupdate = f64::min(target, rtt_max / 3.0);
@@ -58,12 +58,12 @@ impl DualPi2 {
             th_len: 1,
             tshift: None,
             drawn: false,
-            mtu: 500,
+            mtu: 1500,
             lq: Queue::default(),
             cq: Queue::default(),
             p: 0.0,
             prevq: 0.0,
-            credit: 500 * (10 - 90),
+            credit: 1500 * (10 - 90),
             dropped: vec![],
         }
     }

@@ -195,13 +195,13 @@ fn the_classic_queue_has_its_share_of_a_weighted_round() {
     let mut one = at(0.0, Params::default());
     let both = lanes((9, 5), (9, 5));
     let mut order = String::new();
-    for _ in 0..30 {
+    for _ in 0..46 {
         let lane = one.serve(NOW, &both);
         leaves(&mut one, lane, ECT, 0, 0.0);
         order.push(['L', 'C'][lane]);
     }
-    // From -80 packets of 1 %: nine of 10 each, above 0, then minus 90.
-    assert_eq!(order, "LLLLLLLLLCLLLLLLLLLCLLLLLLLLLC");
+    // From -80 % of an MTU of 1500 bytes: 25 times 10 % of 500, above 0, then minus 90 %, and nine times 10 %.
+    assert_eq!(order, format!("{}C{1}C{1}C", "L".repeat(25), "L".repeat(9)));
     // A queue that is alone uses no credit.
     let credit = one.credit;
     assert_eq!(one.serve(NOW, &lanes((3, 5), (0, 0))), L4S);
@@ -209,7 +209,7 @@ fn the_classic_queue_has_its_share_of_a_weighted_round() {
     one.on_dequeue(NOW, L4S, &ECT, &buffer, &lanes((2, 5), (0, 0)), Span::ZERO, &mut Draw(0.0));
     assert_eq!((one.credit, one.serve(NOW, &lanes((0, 0), (3, 5)))), (credit, CLASSIC));
     one.on_idle(NOW);
-    assert_eq!(one.credit, -80.0 * 500.0);
+    assert_eq!(one.credit, -80.0 * 1500.0);
 }
 
 #[test]

@@ -131,7 +131,7 @@ fn a_change_of_the_field_is_acknowledged_at_once() {
     let at_once = fields.map(|field| arrived.on_segment(field));
     assert_eq!(at_once, [true, false, true, false, true, true]);
     arrived.on_segment(Field::Ce);
-    assert_eq!([(); 6].map(|()| arrived.on_segment(Field::Ce)), [false; 6]);
+    assert_eq!([(); 5].map(|()| arrived.on_segment(Field::Ce)), [false; 5], "six marks in a row");
     assert_eq!(
         arrived.report(at(0), Span::ZERO, &profile(Feedback::Counter), None, &mut NONE.clone()),
         (5, AckOption::None)
