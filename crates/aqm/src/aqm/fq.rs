@@ -368,9 +368,7 @@ impl Discipline for Fq {
         let with = |aqm| Params { aqm, ..Params::default() };
         let ecn = ("ecn", Value::Bool(true));
         match name {
-            "codel" => {
-                Some(Params { quantum: Some(Bytes(1514)), ..with(inside("codel", &[ecn])) })
-            }
+            "codel" => Some(Params { quantum: Some(Bytes(1514)), ..with(inside("codel", &[ecn])) }),
             "linux" => {
                 let linux = ("form", Value::Text("linux".to_owned()));
                 Some(Params { form: Form::LinuxCodel, ..with(inside("codel", &[ecn, linux])) })

@@ -35,8 +35,9 @@ class Entry:
     packet_size: int = FULL
     keys: tuple[tuple[str, str], ...] = ()
 
-    def document(self, name: str, start: str) -> dict[str, Any]:
-        ends = ("receivers", "senders") if self.up else ("senders", "receivers")
+    def document(self, name: str, start: str, ends: tuple[str, str]) -> dict[str, Any]:
+        """The entry in a scenario, between a host of the left side, or all, and one of the right."""
+        ends = ends[::-1] if self.up else ends
         document = {"name": name, "kind": self.kind, "count": self.count, "from": ends[0], "to": ends[1]}
         document |= {"packet_size": f"{self.packet_size} B", **dict(self.keys)}
         if self.tcp:
@@ -102,7 +103,14 @@ class Drawn:
             dumbbell |= {"reverse_buffer": "200 packets"}
         if self.step != 1:
             dumbbell |= {"changes": [f"{duration / 2:g} s: {self.rate * self.step:g} Mbit/s"]}
-        documents = [entry.document(name, start) for name, entry in zip(self.names, self.entries, strict=True)]
+        # The guest has a host for each TCP that a host of ours has, which CAKE can tell: so no host has two.
+        own = self.words.startswith("cake")
+        if own:
+            dumbbell["hosts"] = len(self.entries)
+        documents = [
+            entry.document(name, start, (f"sender{n}", f"receiver{n}") if own else ("senders", "receivers"))
+            for n, (name, entry) in enumerate(zip(self.names, self.entries, strict=True), 1)
+        ]
         head = {"duration": f"{duration:g} s", "warmup": f"{duration / 5:g} s"}
         # Written inside the tables, or the keys of the top would belong to the last of them.
         tables = {"dumbbell": dumbbell, "aqm": ours.aqm}
@@ -239,6 +247,6 @@ def _discipline(random: Random, rate: float, rtt: float) -> str:
         "choke": f"choke limit {20 * low} min {low} max {3 * low} {red}" + maybe("ecn"),
         "sfq": "sfq" + maybe("headdrop"),
         "cake": "cake unlimited" + maybe("besteffort") + maybe("flows", "dual-srchost") + maybe(rounds.strip()),
-        "dualpi2": "dualpi2" + maybe(f"target {target}ms"),
+        "dualpi2": "dualpi2",  # of whose options Debian's tc knows none
     }
     return every[random.choice(list(every))]

@@ -227,7 +227,10 @@ fn less_than_the_least_backlog_is_spared_the_coupling_but_not_the_step() {
         let buffer = Backlog { packets: 2, bytes, full: false };
         one.on_dequeue(NOW, L4S, &SCALABLE, &buffer, &lanes((2, 1), (0, 0)), Span::us(us), &mut Draw(0.0))
     };
-    assert_eq!((with(2999, 0), with(3000, 0), with(2999, 1000)), (Verdict::Pass, Verdict::Mark, Verdict::Mark));
+    assert_eq!(
+        (with(2999, 0), with(3000, 0), with(2999, 1000)),
+        (Verdict::Pass, Verdict::Mark, Verdict::Mark)
+    );
 }
 
 #[test]
