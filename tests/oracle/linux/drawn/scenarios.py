@@ -159,7 +159,7 @@ def draw(seed: int, number: int) -> Drawn:
     random = Random(f"{seed}:{number}")
     rate, rtt = _rounded(_log(random, 1, 200)), _rounded(_log(random, 2, 300))
     kernel = random.random() < 0.5
-    words = _discipline(random, rate, rtt)
+    words = _discipline(random, rate, rtt, kernel)
     # A discipline of the kernel has a link of one rate.
     step = 1.0 if kernel or random.random() < 0.7 else random.choice([0.25, 0.5, 2.0, 4.0])
     return Drawn(rate, rtt, words, kernel, tuple(_traffic(random, rate)), step)
@@ -222,7 +222,7 @@ def _datagrams(random: Random, rate: float) -> Entry:
     return Entry(kind, packet_size=size, keys=tuple(keys.items()))
 
 
-def _discipline(random: Random, rate: float, rtt: float) -> str:
+def _discipline(random: Random, rate: float, rtt: float, kernel: bool) -> str:
     """Words of tc: a discipline, and options for about half of those that it has."""
     product = rate * 1e6 * rtt / 1000 / 8 / FULL
     limit = max(10, round(product * _log(random, 0.25, 4)))
@@ -247,6 +247,8 @@ def _discipline(random: Random, rate: float, rtt: float) -> str:
         "choke": f"choke limit {20 * low} min {low} max {3 * low} {red}" + maybe("ecn"),
         "sfq": "sfq" + maybe("headdrop"),
         "cake": "cake unlimited" + maybe("besteffort") + maybe("flows", "dual-srchost") + maybe(rounds.strip()),
-        "dualpi2": "dualpi2",  # of whose options Debian's tc knows none
+        "dualpi2": "dualpi2" + maybe(f"target {target}ms"),
     }
-    return every[random.choice(list(every))]
+    words = every[random.choice(list(every))]
+    # Of its options Debian's tc knows none.
+    return "dualpi2" if kernel and words.startswith("dualpi2") else words
