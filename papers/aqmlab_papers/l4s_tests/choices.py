@@ -7,8 +7,8 @@ CHOICES = [
         "The README finds no less dependence on round trips; Prague as it is now is in `prague-now`."
     ),
     Choice("Prague's alpha at the start", "", "1").because(
-        "Version 0.6's, with which slow start ends as in captures of these tests; 0.7 begins with 0. What counts begins "
-        "after 118 s, in shared queues after 18 s."
+        "Version 0.6's, with which slow start ends as in captures of these tests; 0.7 begins with 0. What counts "
+        "begins after 118 s, in shared queues after 18 s."
     ),
     Choice("DualPI2", "its defaults of 2020", "those of Linux 7.2, min_qlen_step = 2").because(
         "All versions of sch_dualpi2.c from 2019 to 2021 that we found mark by the step only what has found two "
