@@ -64,7 +64,8 @@ def _shrink(name: str, smallest: Agreement) -> None:
     file.write_text(smallest.drawn.text(), encoding="utf-8")
     linux, _ = smallest.drawn.engines
     print(f"\n{name}, shrunk: {smallest.drawn}\n  {file}, on {linux} and packet")
-    print(*(f"  {error}" for error in smallest.errors), sep="\n")
+    for error in smallest.errors:
+        print(f"  {error}")
     for check in smallest.failed:
         print(f"  {check.metric}: Linux {check.theirs:.5g}, ours {check.ours:.5g}, {check.units:.1f} tolerances")
 
