@@ -1,13 +1,12 @@
 """The published numbers, and the quantities read from runs."""
 
-import csv
 import math
 from dataclasses import dataclass
-from importlib.resources import files
 
 import polars
 
 from aqmlab_papers import PerSeed, Runs, Tolerance
+from aqmlab_papers.describe.library import published
 
 MODES = ("flowblind", "flows", "hosts", "srchost", "dual-srchost", "dsthost", "dual-dsthost", "triple-isolate")
 FILTERS = ("off", "on", "aggressive")
@@ -51,9 +50,7 @@ def _row(row: dict[str, str]) -> Row:
     return Row(row["two"], row["mode"], (float(row["one_mbit"]), float(row["two_mbit"])))
 
 
-PUBLISHED = [
-    _row(row) for row in csv.DictReader((files(__package__) / "published.csv").read_text(encoding="utf-8").splitlines())
-]
+PUBLISHED = [_row(row) for row in published(__package__)]
 
 ENTRIES = ("one", "two", "three", "four")
 TRIPLE = (11.9, 12.0, 12.0, 11.9)

@@ -1,9 +1,11 @@
 """Find and load papers: each is a folder of scenarios with a ``paper.py``."""
 
+import csv
 import importlib
 import sys
 import traceback
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from types import ModuleType
 
@@ -18,6 +20,11 @@ GROUP = "aqmlab.papers"
 def names() -> list[str]:
     """List the names of the papers that are installed, in alphabetical order."""
     return list(entries(GROUP))
+
+
+def published(package: str) -> list[dict[str, str]]:
+    """Return the rows of the ``published.csv`` of a paper's package, which has the numbers of others."""
+    return list(csv.DictReader((files(package) / "published.csv").read_text(encoding="utf-8").splitlines()))
 
 
 def load(name: str) -> Paper:

@@ -1,13 +1,12 @@
 """The published rows, and the quantities read from runs."""
 
-import csv
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
 
 import polars
 
 from aqmlab_papers import At, Evidence, PerSeed, Runs, Tolerance
+from aqmlab_papers.describe.library import published
 
 Pair = tuple[str, int, str, int]
 """Congestion control and round trip (ms) of the first flow, then of the second."""
@@ -72,9 +71,7 @@ def _row(row: dict[str, str]) -> Row:
     return Row(experiment, row["qdisc"], flows, (float(row["goodput1_mbit"]), float(row["goodput2_mbit"])))
 
 
-PUBLISHED = [
-    _row(row) for row in csv.DictReader((files(__package__) / "published.csv").read_text(encoding="utf-8").splitlines())
-]
+PUBLISHED = [_row(row) for row in published(__package__)]
 
 
 def pair(trip: tuple[int, int], first: str, second: str) -> Pair:

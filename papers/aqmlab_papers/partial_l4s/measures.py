@@ -1,13 +1,12 @@
 """The published shares, and the quantities read from runs."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 
 import polars
 
 from aqmlab_papers import At, Evidence, PerSeed, Tolerance
+from aqmlab_papers.describe.library import published
 from aqmlab_papers.l4s_tests.measures import SHARE
 
 BUFFERS = {0.5: 42, 1: 84, 2: 167, 4: 334, 8: 667}
@@ -78,8 +77,7 @@ def at(first: str, second: str, buffer: int) -> At:
 
 def _cells() -> Iterator[Cell]:
     """Read the heat maps; DualPI2's columns, which have one buffer, become their mean."""
-    text = (files(__package__) / "published.csv").read_text(encoding="utf-8")
-    for row in csv.DictReader(text.splitlines()):
+    for row in published(__package__):
         shares = {bdp: float(row[f"{bdp:g}"]) for bdp in BUFFERS}
         if row["queue"] == "DualPI2":
             shares = {0.0: sum(shares.values()) / len(shares)}

@@ -22,11 +22,10 @@ from aqmlab.cli.delivery import (
 )
 from aqmlab.cli.precision import require_seeded
 from aqmlab.cli.scenarios import STDIN, loaded, pairs, refuse_both, with_settings
-from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, progress_bar, stop
+from aqmlab.cli.terminal import FAILED, LOST, MOST_FAILURES, interrupted_status, one_interrupt, runs_bar, stop
 from aqmlab.files import DEFAULT_FORMATS, FIGURES, REPORT, figure_files
 
 if TYPE_CHECKING:
-    from aqmlab.execute.progress import Progress
     from aqmlab.runs.swept import Sweep
     from aqmlab.scenario import Scenario
 
@@ -122,15 +121,7 @@ def sweep(
     interrupted = False
     with one_interrupt() as ignore_interrupts:
         try:
-            activity = "reading the scenario"
-            with progress_bar(lambda: activity) as show:
-
-                def progress(now: Progress) -> None:
-                    nonlocal activity
-                    activity = str(now)
-                    if show:
-                        show(now.fraction)
-
+            with runs_bar("reading the scenario") as progress:
                 result = simulated(
                     base,
                     vary=varied,

@@ -10,9 +10,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
+
+if TYPE_CHECKING:
+    from aqmlab.execute.progress import OnProgress, Progress
 
 BAD_USAGE, FAILED, LOST, UNREACHED, NOT_REMADE = 2, 1, 3, 4, 5
 """Exit statuses; `interrupted_status` returns that after a signal."""
@@ -186,3 +189,17 @@ def progress_bar(activity: Callable[[], str] = lambda: "simulating") -> Iterator
     ) as bar:
         task = bar.add_task(activity(), total=1.0)
         yield lambda fraction: bar.update(task, completed=fraction, description=activity())
+
+
+@contextmanager
+def runs_bar(activity: str = "simulating") -> Iterator[OnProgress]:
+    """Show a progress bar with the number of runs before it; ``activity`` stands there until one is known."""
+    with progress_bar(lambda: activity) as show:
+
+        def follow(progress: Progress) -> None:
+            nonlocal activity
+            activity = str(progress)
+            if show:
+                show(progress.fraction)
+
+        yield follow

@@ -4,13 +4,11 @@ import sys
 from argparse import ArgumentParser
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from fnmatch import fnmatch
 
 import aqmlab
-from aqmlab.cli.terminal import progress_bar
+from aqmlab.cli.terminal import runs_bar
 from aqmlab.execute.engine import PACKETS, Engine, EngineUnavailable
-from aqmlab.execute.progress import OnProgress, Progress
 from aqmlab.results.result import Result, Run
 from aqmlab.runs.replication import compare_scenarios
 from oracle.linux import marks
@@ -137,21 +135,6 @@ def overview(found: Mapping[str, list[Check]]) -> str:
         cells = {check.metric: f"{check.theirs:.4g}, {check.ours:.4g}{'' if check.passed else ' *'}" for check in each}
         lines.append((name, *(cells.get(metric, "") for metric in metrics)))
     return aligned(lines, set(lines[0]))
-
-
-@contextmanager
-def runs_bar() -> Iterator[OnProgress | None]:
-    """A progress bar of runs, where the standard error is a terminal."""
-    state = "simulating"
-    with progress_bar(lambda: state) as show:
-
-        def follow(progress: Progress) -> None:
-            nonlocal state
-            state = str(progress)
-            if show:
-                show(progress.fraction)
-
-        yield follow if show else None
 
 
 def main() -> int:

@@ -4,11 +4,12 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 
+from aqmlab.cli.terminal import runs_bar
 from aqmlab.execute.engine import EngineUnavailable
+from aqmlab.files import write_text
 from oracle.linux.drawn.agreement import Agreement, judged
 from oracle.linux.drawn.scenarios import draw
 from oracle.linux.drawn.shrink import shrunk
-from oracle.linux.engines import runs_bar
 from oracle.verdict import enough, table, totals
 
 FEWEST = 0.98
@@ -61,7 +62,7 @@ def _report(name: str, each: Agreement) -> None:
 def _shrink(name: str, smallest: Agreement) -> None:
     """Print the smallest scenario that was found to differ, and write its file."""
     file = OUT / f"{name.replace(':', '-')}.toml"
-    file.write_text(smallest.drawn.text(), encoding="utf-8")
+    write_text(file, smallest.drawn.text())
     linux, _ = smallest.drawn.engines
     print(f"\n{name}, shrunk: {smallest.drawn}\n  {file}, on {linux} and packet")
     for error in smallest.errors:
