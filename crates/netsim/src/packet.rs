@@ -1,6 +1,6 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
-use crate::tcp::{Ack, AckOption, Counts, Segment};
+use crate::tcp::{Ack, AckOption, Content, Counts, Segment};
 use crate::tfrc;
 use aqm::queue::Frame;
 use aqm::unit::{Span, Time};
@@ -41,6 +41,8 @@ const L4S: u8 = 128;
 // The other flags take the places of those that the same kind of packet never has, so that all fit a byte.
 /// In a segment, at the place of an ACK's ECE. Flags share places because a packet must stay small.
 const PUSH: u8 = ECE;
+/// In a segment, at the place of an ACK's DELAY: it has no data and is no SYN. With SYN, it is an ACK; else a FIN.
+const BARE: u8 = DELAY;
 /// In an ACK, where a segment has RETRANSMISSION: the bits of ECE, CWR and SYN are the counter of Accurate ECN.
 const ACCURATE: u8 = RETRANSMISSION;
 /// In an ACK without that counter: it is a packet from outside, so that `seq` is its number and acknowledges nothing. With
@@ -119,7 +121,12 @@ impl Packet {
             flags: flag(segment.ect, ECT)
                 | flag(segment.l4s, L4S)
                 | flag(segment.cwr, CWR)
-                | flag(segment.syn, SYN)
+                | match segment.content {
+                    Content::Data => 0,
+                    Content::Syn => SYN,
+                    Content::Fin => BARE,
+                    Content::Ack => BARE | SYN,
+                }
                 | flag(segment.retransmission, RETRANSMISSION)
                 | flag(segment.push, PUSH),
         }
@@ -297,7 +304,7 @@ impl Packet {
     /// Whether it brings something to a receiver: a segment or a datagram, not what answers it.
     #[inline]
     pub(crate) const fn is_data(&self) -> bool {
-        matches!(self.kind, PacketKind::Data | PacketKind::Datagram)
+        matches!(self.kind, PacketKind::Data | PacketKind::Datagram) && self.flags & BARE == 0
     }
 
     /// When the segment or datagram was sent; in what answers it, the same time.
@@ -316,9 +323,9 @@ impl Packet {
         self.class as usize
     }
 
-    /// Whether this packet, which is no ACK, is a TCP SYN.
-    pub(crate) const fn is_syn(&self) -> bool {
-        self.flags & SYN != 0
+    /// Whether this packet, which answers nothing, is a segment without data.
+    pub(crate) const fn is_bare(&self) -> bool {
+        self.flags & (SYN | BARE) != 0
     }
 
     /// The segment that this data packet carries, and whether it was marked.
@@ -326,7 +333,12 @@ impl Packet {
     pub(crate) const fn segment(&self) -> (Segment, bool) {
         let segment = Segment {
             seq: self.seq,
-            syn: self.flags & SYN != 0,
+            content: match self.flags & (SYN | BARE) {
+                0 => Content::Data,
+                SYN => Content::Syn,
+                BARE => Content::Fin,
+                _ => Content::Ack,
+            },
             retransmission: self.flags & RETRANSMISSION != 0,
             cwr: self.flags & CWR != 0,
             ect: self.flags & ECT != 0,

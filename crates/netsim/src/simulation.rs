@@ -33,7 +33,7 @@ use crate::measure::flow_log::FlowLog;
 use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::packet::{Header, Packet, PacketKind};
-use crate::tcp::{Outbox, Segment};
+use crate::tcp::{Content, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use live::Following;
 use run::{Column, Stopwatch};
@@ -109,7 +109,11 @@ pub(crate) struct NetworkOutbox<'a, P, C> {
 impl<P: Probe, C: Order> Outbox for NetworkOutbox<'_, P, C> {
     #[inline]
     fn send(&mut self, segment: Segment) {
-        let size = self.profile.size_of(segment.syn) as u16;
+        let size = match segment.content {
+            Content::Data => self.profile.size,
+            Content::Syn => self.profile.syn_size(),
+            Content::Fin | Content::Ack => self.profile.header,
+        } as u16;
         let packet = Packet::data(&segment, Header { size, ..self.header });
         self.network.send_now(self.clock, &packet);
     }
@@ -272,7 +276,7 @@ impl<P: Probe> Simulation<P> {
                 }
                 let listens = flow.listens;
                 let (segment, ce) = packet.segment();
-                if segment.syn {
+                if segment.content.is_syn() {
                     self.endpoints.agree(packet.flow, &segment);
                 }
                 let flow = &self.endpoints.flows[packet.flow as usize];

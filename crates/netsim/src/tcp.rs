@@ -9,5 +9,5 @@ pub mod rack;
 mod segment;
 
 pub use ends::{Receiver, Sender, bytes_on_heap};
-pub use segment::{Ack, AckOption, Blocks, Counts, Outbox, Segment};
+pub use segment::{Ack, AckOption, Blocks, Content, Counts, Outbox, Segment};
 use segment::{DUP_THRESH, NO_BLOCKS};

@@ -4,7 +4,7 @@
 
 use aqm::aqm::NAMES;
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Receiver, Segment};
+use netsim::tcp::{Content, Receiver, Segment};
 use netsim::{Series, Simulation};
 use proptest::prelude::*;
 use run::Glance;
@@ -184,7 +184,7 @@ fn a_receiver_without_delayed_acks_answers_every_segment_at_once() {
         for (seq, ce, cwr, ms) in arrivals {
             now += Span::ms(ms);
             let segment =
-                Segment { seq, syn: false, retransmission: false, cwr, ect: true, l4s: false, push: false, sent: now };
+                Segment { seq, content: Content::Data, retransmission: false, cwr, ect: true, l4s: false, push: false, sent: now };
             let mut answers = 0;
             receiver.on_segment(now, &profile, &segment, ce, |_| answers += 1);
             prop_assert_eq!((answers, receiver.deadline()), (1, Time::MAX));

@@ -4,7 +4,7 @@ use aqm::unit::{Span, Time};
 use netsim::tcp::rack::board::{EVER_RESENT, LOST, RESENT, SACKED};
 use netsim::tcp::rack::receiver::Receiver;
 use netsim::tcp::rack::{Sender, State};
-use netsim::tcp::{Ack, Outbox, Segment};
+use netsim::tcp::{Ack, Content, Outbox, Segment};
 use proptest::prelude::*;
 use scenario::model::{Congestion, Feedback, Profile, Tcp};
 use std::cmp::Reverse;
@@ -54,6 +54,7 @@ enum Arrival {
     Data(Segment, bool),
     Answer(Ack),
     Push(u32),
+    Close,
 }
 
 #[derive(Default)]
@@ -117,6 +118,9 @@ impl Connection {
 
     fn transmit(&mut self, segments: &[Segment]) {
         for segment in segments {
+            if segment.content == Content::Ack {
+                continue;
+            }
             self.sent += 1;
             let waiting = self.free.max(self.now) - self.now;
             if self.draw(1000) < self.network.lost
@@ -158,11 +162,13 @@ impl Connection {
         if arrival == now {
             match self.arrivals.pop_first().unwrap().1 {
                 Arrival::Data(segment, marked) => {
-                    self.marks[usize::from(segment.retransmission)] += u32::from(marked && !segment.syn);
+                    self.marks[usize::from(segment.retransmission)] +=
+                        u32::from(marked && segment.content == Content::Data);
                     self.receiver.on_segment(now, &self.profile, &segment, marked, |ack| acks.push(ack));
                 }
                 Arrival::Answer(ack) => self.sender.on_ack(now, &self.profile, &ack, &mut out),
                 Arrival::Push(segments) => self.sender.on_data(now, &self.profile, segments, &mut out),
+                Arrival::Close => self.sender.on_close(now, &self.profile, &mut out),
             }
         } else if timers == now {
             self.sender.on_timer(now, &self.profile, &mut out);
@@ -220,6 +226,7 @@ fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: Opt
     }
     let mut connection = Connection::new(&tcp, segments / 2, network);
     connection.arrive(Time::ZERO + Span::ms(700), Arrival::Push(segments - segments / 2));
+    connection.arrive(Time::ZERO + Span::ms(700), Arrival::Close);
     let most = 100_000 + 100 * u64::from(segments);
     while connection.step() {
         assert!(connection.events < most, "for ever");

@@ -11,16 +11,18 @@
 //!                                   below the ACK or within the second is a D-SACK), rtt 20 (it echoes a segment 20 ms
 //!                                   old; the first if left out), delay 20 (one way)
 //! 0.1 < ack 2-5                     one for each of 2 to 5, all at this time
-//! 0.1 > 1 2 5-9                     segments 1, 2 and 5 to 9 are sent; also: again, ect, l4s, cwr
+//! 0.1 > 1 2 5-9                     segments 1, 2 and 5 to 9 are sent; also: again, ect, l4s, cwr, fin
+//! 0.1 > answer 1-3                  before them an answer to the receiver's SYN or FIN
 //! 0.1 cwnd == 2                     the window after that; also: ssthresh, timeouts
 //! 0.5 push 3                        the application has three segments more
+//! 0.5 close                         it closes the connection
 //! 9.0 quiet                         nothing is sent before this time
 //! ```
 //!
 //! A receiver's script has segments that arrive and ACKs that are sent:
 //!
 //! ```text
-//! 0.1 < seg 4                       segment 4 arrives; also: syn, ce, cwr, push, plain (not ECN-capable)
+//! 0.1 < seg 4                       segment 4 arrives; also: syn, fin, ce, cwr, push, plain (not ECN-capable)
 //! 0.1 < seg 4-9                     4 to 9 arrive, all at this time
 //! 0.1 > ack 3 sack 4                this ACK is sent now, and none before it; also: ece
 //! 0.1 > ack 2-17                    one for each of 2 to 17
@@ -33,7 +35,7 @@
 
 use aqm::params::{Params, Value};
 use aqm::unit::{Span, Time};
-use netsim::tcp::{Ack, AckOption, Outbox, Receiver, Segment, Sender};
+use netsim::tcp::{Ack, AckOption, Content, Outbox, Receiver, Segment, Sender};
 use scenario::model::{Profile, Tcp};
 use std::collections::VecDeque;
 use std::path::Path;
@@ -116,6 +118,14 @@ fn ack(now: Time, next: u32, flags: &[&str]) -> Ack {
     }
 }
 
+fn content(flags: &[&str]) -> Content {
+    match () {
+        () if flags.contains(&"syn") => Content::Syn,
+        () if flags.contains(&"fin") => Content::Fin,
+        () => Content::Data,
+    }
+}
+
 impl Script {
     fn new(tcp: &Tcp, segments: u32, size: u32) -> Self {
         let profile = Profile::new(tcp, size);
@@ -172,7 +182,7 @@ impl Script {
         for seq in numbers(which) {
             let segment = Segment {
                 seq,
-                syn: flag("syn"),
+                content: content(flags),
                 retransmission: false,
                 cwr: flag("cwr"),
                 ect: !flag("plain"),
@@ -200,11 +210,17 @@ impl Script {
     fn expect(&mut self, now: Time, words: &[&str]) -> Result<(), String> {
         self.pass_time(now)?;
         let flag = |name| words.contains(&name);
+        if flag("answer") {
+            let Some(found) = self.sent.0.pop_front() else { return Err("no answer is sent".to_owned()) };
+            if found.content != Content::Ack {
+                return Err(format!("found {found:?}, expected an answer"));
+            }
+        }
         for seq in words.iter().filter_map(|word| run_of(word)).flat_map(|(low, high)| low..high) {
             let Some(found) = self.sent.0.pop_front() else { return Err(format!("{seq} is not sent")) };
             let expected = Segment {
                 seq,
-                syn: flag("syn"),
+                content: content(words),
                 retransmission: flag("again"),
                 cwr: flag("cwr"),
                 ect: flag("ect"),
@@ -238,6 +254,12 @@ impl Script {
                 self.pass_time(now)?;
                 self.quiet()?;
                 self.sender.on_data(now, &self.profile, segments.parse().unwrap(), &mut self.sent);
+                Ok(())
+            }
+            ["close"] => {
+                self.pass_time(now)?;
+                self.quiet()?;
+                self.sender.on_close(now, &self.profile, &mut self.sent);
                 Ok(())
             }
             ["quiet"] => {

@@ -10,6 +10,7 @@
 
 use crate::block::{self, Direction, Seen as At, ms};
 use etherparse::{IpEcn, IpFragOffset, IpNumber, Ipv4Header, TcpHeader, UdpHeader};
+use netsim::tcp::Content;
 use netsim::{Cause, PacketKind, Seen};
 use scenario::Scenario;
 use scenario::model::{self, Ecn};
@@ -168,8 +169,8 @@ impl<W: Write> Links<W> {
             return out;
         }
         let (header, body) = match seen.kind {
+            PacketKind::Data if seen.content != Content::Data => (size - IP, 0),
             PacketKind::Ack => (size - IP, 0),
-            _ if seen.syn => (size - IP, 0),
             _ => (entry.header.saturating_sub(IP), size.saturating_sub(entry.header)),
         };
         let mut tcp = TcpHeader::new(ports.0, ports.1, 0, u16::MAX);
@@ -185,11 +186,12 @@ impl<W: Write> Links<W> {
                 tcp.acknowledgment_number = bytes(seen.seq, seen.ends.1);
             }
             _ => {
-                tcp.syn = seen.syn;
-                tcp.ack = !seen.syn;
+                tcp.syn = seen.content.is_syn();
+                tcp.ack = !tcp.syn;
+                tcp.fin = seen.content == Content::Fin;
                 tcp.cwr = seen.cwr;
-                tcp.acknowledgment_number = u32::from(!seen.syn);
-                tcp.sequence_number = if seen.syn { 0 } else { bytes(seen.seq, seen.ends.0) };
+                tcp.acknowledgment_number = u32::from(tcp.ack);
+                tcp.sequence_number = if tcp.syn { 0 } else { bytes(seen.seq, seen.ends.0) };
             }
         }
         let options = [1; (LARGEST - TCP) as usize];
@@ -232,7 +234,7 @@ mod tests {
             flow: (3, 1),
             size: 1000,
             seq: 2,
-            syn: false,
+            content: Content::Data,
             ece: false,
             cwr: false,
             ecn: Ecn::Ect0,
@@ -261,7 +263,7 @@ mod tests {
         assert_eq!((header.sequence_number, payload, ecn), (1 + each as u32, each, 2));
         let (ports, marked) = ((header.source_port, header.destination_port), Seen { marked: true, ..data });
         assert_eq!((ports.1, tcp(&marked).2), (PORT, 3));
-        let syn = Seen { syn: true, seq: 0, size: 40, ..data };
+        let syn = Seen { content: Content::Syn, seq: 0, size: 40, ..data };
         let (header, payload, _) = tcp(&syn);
         assert!(header.syn && !header.ack && header.sequence_number == 0 && payload == 0);
         let ack = Seen { kind: PacketKind::Ack, seq: 3, ends: back, size: 52, ece: true, ..data };

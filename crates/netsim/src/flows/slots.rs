@@ -50,10 +50,9 @@ impl Endpoints {
         let ends = self.senders.iter().zip(&self.receivers).zip(&self.applications).enumerate();
         ends.filter(|(_, (_, application))| application.role != Role::Free).filter_map(
             |(flow, ((sender, receiver), _))| {
-                let (una, delivered) = (sender.una(), receiver.delivered());
-                // Segment 0 is the SYN.
-                (una > delivered + 1).then(|| {
-                    format!("TCP flow {flow}: segments up to {una} are acknowledged, {delivered} have arrived in order")
+                let (una, next) = (sender.una(), receiver.next());
+                (una > next).then(|| {
+                    format!("TCP flow {flow}: segments below {una} are acknowledged, those below {next} have arrived")
                 })
             },
         )
@@ -92,7 +91,7 @@ mod tests {
         endpoints.flows[0].timer = 5;
         let segment = crate::tcp::Segment {
             seq: 1,
-            syn: false,
+            content: crate::tcp::Content::Data,
             retransmission: false,
             cwr: false,
             ect: false,
@@ -121,7 +120,7 @@ mod tests {
         endpoints.open(Flow::new(0, 0, PATHS), Application::new(Role::Short, 0, Time::ZERO));
         let segment = crate::tcp::Segment {
             seq: 1,
-            syn: false,
+            content: crate::tcp::Content::Data,
             retransmission: false,
             cwr: false,
             ect: false,

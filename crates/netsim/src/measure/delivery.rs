@@ -71,8 +71,7 @@ impl Deliveries {
         let delay = now - packet.stamp();
         let last = &mut self.last[usize::from(packet.kind == PacketKind::Datagram)];
         let flow = packet.flow as usize;
-        // A SYN carries no data.
-        if packet.is_syn() {
+        if packet.is_bare() {
             return;
         }
         if last.len() <= flow {
@@ -150,7 +149,7 @@ impl Jitter {
 mod tests {
     use super::*;
     use crate::packet::Header;
-    use crate::tcp::Segment;
+    use crate::tcp::{Content, Segment};
     use scenario::model::Ecn;
 
     fn at(ms: u64) -> Time {
@@ -187,7 +186,7 @@ mod tests {
         let segment = |generation, seq, sent| {
             let segment = Segment {
                 seq,
-                syn: seq == 0,
+                content: if seq == 0 { Content::Syn } else { Content::Data },
                 retransmission: false,
                 cwr: false,
                 ect: false,

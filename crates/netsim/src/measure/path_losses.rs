@@ -31,7 +31,7 @@ impl PathLosses {
     /// A packet is lost at `at`.
     #[cold]
     pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
-        if matches!(packet.kind, PacketKind::Ack | PacketKind::Report) || packet.is_syn() {
+        if matches!(packet.kind, PacketKind::Ack | PacketKind::Report) || packet.is_bare() {
             return;
         }
         if at >= self.warmup {

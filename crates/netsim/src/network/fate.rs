@@ -1,6 +1,7 @@
 //! What becomes of a packet at a link, where each packet is followed.
 
 use crate::packet::{Packet, PacketKind};
+use crate::tcp::Content;
 use aqm::Outcome;
 use aqm::unit::{Span, Time};
 use scenario::model::Ecn;
@@ -92,8 +93,8 @@ pub struct Seen {
     pub size: u16,
     /// The number of the segment, or the next that an ACK expects.
     pub seq: u32,
-    /// Whether SYN is set.
-    pub syn: bool,
+    /// What it is, if it is of TCP.
+    pub content: Content,
     /// Whether ECE is set.
     pub ece: bool,
     /// Whether CWR is set.

@@ -84,7 +84,7 @@ impl Gate {
 mod tests {
     use super::*;
     use crate::packet::{Header, PacketKind};
-    use crate::tcp::{Ack, Segment};
+    use crate::tcp::{Ack, Content, Segment};
     use aqm::unit::Time;
     use scenario::model::{Ecn, Gilbert};
 
@@ -113,7 +113,7 @@ mod tests {
         let segment = |syn, cwr, ect| {
             let segment = Segment {
                 seq: 0,
-                syn,
+                content: if syn { Content::Syn } else { Content::Data },
                 retransmission: false,
                 cwr,
                 ect,

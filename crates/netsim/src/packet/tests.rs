@@ -8,7 +8,7 @@ const fn header(size: u16) -> Header {
 fn ect1_says_l4s_and_so_does_ce() {
     let segment = Segment {
         seq: 7,
-        syn: false,
+        content: Content::Data,
         retransmission: false,
         cwr: false,
         ect: true,
@@ -107,7 +107,7 @@ fn a_cleared_packet_says_all_else_that_it_said() {
     };
     let segment = |ect, l4s| Segment {
         seq: 7,
-        syn: true,
+        content: Content::Syn,
         retransmission: true,
         cwr: true,
         ect,

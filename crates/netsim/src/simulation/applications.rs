@@ -34,9 +34,15 @@ impl<P: Probe> Simulation<P> {
         self.supply(clock, request, 1);
     }
 
-    /// A sender opens its connection.
+    /// A sender opens its connection, which its application closes as soon as it has handed over its data.
     fn open<C: Order>(&mut self, clock: C, flow: u32) {
-        self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+        let closes = (1..u64::MAX).contains(&self.endpoints.applications[flow as usize].payload);
+        self.with_sender(clock, flow, |sender, now, profile, out| {
+            sender.on_start(now, profile, out);
+            if closes {
+                sender.on_close(now, profile, out);
+            }
+        });
     }
 
     /// A flow that was stopped goes on with its unsent data, on its connection.
@@ -168,7 +174,7 @@ impl<P: Probe> Simulation<P> {
                 self.end_row(slot, Some(arrived.took));
                 if let Some(took) = arrived.session {
                     self.deliveries.classes[usize::from(class)].sessions.record(took);
-                    self.end_session(number);
+                    self.end_session(clock, number);
                 } else if arrived.wait > Span::ZERO {
                     self.network.events.push(now + arrived.wait, Event::Session(number));
                 } else {
@@ -215,7 +221,7 @@ impl<P: Probe> Simulation<P> {
         let profile = &self.endpoints.profiles[usize::from(site.objects)];
         // A page is fetched to its end, a video until its viewer turns it off.
         if client.plays() && !(client.active && site.is_active(now)) {
-            return self.hang_up(number);
+            return self.hang_up(clock, number);
         }
         if client.ask(site, profile, connection, now).is_some() {
             let Connection { requests, objects, .. } = client.connections[usize::from(connection)];
@@ -226,20 +232,21 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// All objects of a session have arrived: the client closes its connections and thinks.
-    fn end_session(&mut self, number: u32) {
+    fn end_session<C: Order>(&mut self, clock: C, number: u32) {
         let client = &mut self.endpoints.clients[number as usize];
         if client.active {
             let think = client.think(&self.endpoints.sites[usize::from(client.site)]);
             let next = self.network.events.now() + think;
             self.network.events.push(next, Event::Session(number));
         }
-        self.hang_up(number);
+        self.hang_up(clock, number);
     }
 
     /// A client closes its connections.
-    pub(super) fn hang_up(&mut self, number: u32) {
+    fn hang_up<C: Order>(&mut self, clock: C, number: u32) {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
+            self.with_sender(clock, requests, |sender, now, profile, out| sender.on_close(now, profile, out));
             for slot in [requests, objects] {
                 self.endpoints.assign(slot as usize, Role::Closing);
                 if self.endpoints.senders[slot as usize].is_through() {

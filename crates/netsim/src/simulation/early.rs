@@ -46,7 +46,7 @@ impl<P: Probe> Simulation<P> {
         }
         let (segment, ce) = packet.segment();
         let ce = ce || early.marked;
-        if segment.syn {
+        if segment.content.is_syn() {
             self.endpoints.agree(packet.flow, &segment);
         }
         let flow = &self.endpoints.flows[index];

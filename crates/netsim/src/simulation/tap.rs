@@ -4,6 +4,7 @@ use super::Simulation;
 use crate::measure::probe::Probe;
 use crate::network::{Passed, Seen};
 use crate::packet::PacketKind;
+use crate::tcp::Content;
 use aqm::unit::Time;
 use scenario::model::Ecn;
 
@@ -56,7 +57,11 @@ fn seen(passed: &Passed, ends: (usize, usize)) -> Seen {
         flow: (packet.flow, packet.generation),
         size: packet.size,
         seq: segment.seq,
-        syn: segment.syn && acknowledgement.is_none_or(|ack| ack.marks.is_none()),
+        content: match acknowledgement {
+            None => segment.content,
+            Some(_) if packet.asks_for_ecn() => Content::Syn,
+            Some(_) => Content::Ack,
+        },
         ece: acknowledgement.is_some_and(|ack| ack.ece),
         cwr: is_data && segment.cwr,
         ecn,

@@ -157,6 +157,13 @@ impl Sender {
         both!(self, sender => sender.on_data(now, profile, segments, out));
     }
 
+    /// The application has handed over all its data and closes the connection; a classic sender has no FIN.
+    pub fn on_close(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        if let Self::Rack(sender) = self {
+            sender.on_close(now, profile, out);
+        }
+    }
+
     /// The application has no more data than has been sent.
     pub fn on_stop(&mut self) {
         both!(self, sender => sender.on_stop());
@@ -165,7 +172,7 @@ impl Sender {
     /// The application, which had stopped, has data again: as many `segments` as at the start, those sent included.
     pub fn on_resume(&mut self, now: Time, profile: &Profile, segments: u32, out: &mut impl Outbox) {
         let end = both!(self, sender => sender.end());
-        self.on_data(now, profile, segments.saturating_add(1) - end, out);
+        self.on_data(now, profile, segments.saturating_add(1).saturating_sub(end), out);
     }
 
     /// Takes in an acknowledgement.
@@ -195,6 +202,15 @@ impl Receiver {
     #[inline]
     pub fn delivered(&self) -> u32 {
         both!(self, receiver => receiver.delivered())
+    }
+
+    /// One past the last segment that arrived in order, a FIN included.
+    #[must_use]
+    pub fn next(&self) -> u32 {
+        match self {
+            Self::Classic(receiver) => receiver.delivered() + 1,
+            Self::Rack(receiver) => receiver.next(),
+        }
     }
 
     /// Data segments that arrived, in order or not.

@@ -23,8 +23,8 @@
 //!   here. A flow's ends send data one way: no ping-pong mode, and an ACK never rides on data.
 //! * The receive window is fixed (`max_window`), and the send buffer has no bound.
 //! * ACKs that the kernel counts as window updates are duplicates here; with SACK nothing depends on it.
-//! * A handshake takes a round trip, and the first data completes it: there is no ACK alone. The SYN's options and its
-//!   answer's are not modelled, except Accurate ECN's. A connection's FIN rides on its last segment.
+//! * The SYN's options and its answer's are not modelled, except Accurate ECN's. The receiver's FIN is the ACK of the
+//!   sender's. A flow that is stopped has no FIN of its own: in Linux some of its data would be unsent, and have it.
 
 mod accurate;
 pub mod board;

@@ -11,13 +11,26 @@ pub type Blocks = [(u32, u32); MOST_BLOCKS];
 
 pub(super) const NO_BLOCKS: Blocks = [(0, 0); MOST_BLOCKS];
 
+/// What a segment of the sender's is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Content {
+    /// Full of data.
+    Data,
+    /// The SYN.
+    Syn,
+    /// A FIN without data.
+    Fin,
+    /// Neither of them, and without data: it answers the receiver's SYN or FIN.
+    Ack,
+}
+
 /// A segment on its way to the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// Its number.
+    /// Its number; of an ACK, that of the next one.
     pub seq: u32,
-    /// Whether it is the SYN.
-    pub syn: bool,
+    /// What it is.
+    pub content: Content,
     /// Whether it is a retransmission.
     pub retransmission: bool,
     /// Whether CWR, "congestion window reduced", is set; in a SYN, whether it asks for ECN (RFC 3168, section 6.1.1).
@@ -65,6 +78,15 @@ pub enum AckOption {
     Delay(Span),
     /// The option of Accurate ECN.
     Counts(Counts),
+}
+
+impl Content {
+    /// Whether it is the SYN.
+    #[must_use]
+    #[inline]
+    pub const fn is_syn(self) -> bool {
+        matches!(self, Self::Syn)
+    }
 }
 
 impl AckOption {

@@ -8,7 +8,7 @@ use super::language::{Options, Packet};
 use super::play::Verdict;
 use aqm::unit::{Span, Time};
 use netsim::tcp::rack::State;
-use netsim::tcp::{Ack, AckOption, Counts, Outbox, Receiver, Segment, Sender};
+use netsim::tcp::{Ack, AckOption, Content, Counts, Outbox, Receiver, Segment, Sender};
 use scenario::model::{Feedback, MOST_BLOCKS, Profile, Tcp};
 use std::collections::VecDeque;
 
@@ -71,6 +71,8 @@ pub(super) struct Host {
     /// When the SYN's answer went out, and whether the handshake is over.
     answered: Time,
     pub open: bool,
+    /// Whether the application here has closed the connection.
+    closed: bool,
     /// Whether both ends have SACK; whether the application wants small segments at once.
     sack: bool,
     pub no_delay: bool,
@@ -108,6 +110,7 @@ impl Host {
             unit: unit.max(1),
             answered: START,
             open: false,
+            closed: false,
             sack: true,
             no_delay: false,
             mss: 1460,
@@ -271,11 +274,27 @@ impl Host {
         self.check_sizes()
     }
 
+    /// The application closes the connection.
+    pub(super) fn close(&mut self) -> Result<(), Verdict> {
+        if !self.open || self.state().is_none_or(|state| state.nxt < self.segments()) {
+            return misfit("closing");
+        }
+        self.closed = true;
+        let Self { now, sender, profile, sent, .. } = self;
+        if let Some(sender) = sender {
+            sender.on_close(*now, profile, sent);
+        }
+        // The FIN counts as a byte.
+        self.ends.push(self.ends[self.ends.len() - 1] + 1);
+        Ok(())
+    }
+
     /// Small segments wait for each other in Linux (`tcp_nagle_test`).
     fn check_sizes(&self) -> Result<(), Verdict> {
         let Some(state) = self.state() else { return Ok(()) };
         let small = |seq: u32| seq > 0 && self.end(seq) - self.end(seq - 1) < self.payload();
-        let out = (state.una.max(1)..state.nxt).filter(|&seq| small(seq)).count();
+        let data = self.segments() - u32::from(self.closed);
+        let out = (state.una.max(1)..state.nxt.min(data)).filter(|&seq| small(seq)).count();
         if out > 1 && !self.no_delay { misfit("Nagle's algorithm") } else { Ok(()) }
     }
 
@@ -286,6 +305,9 @@ impl Host {
         }
         if packet.has('S') {
             return if packet.has('.') { self.receive_syn_ack(packet) } else { self.receive_syn(packet) };
+        }
+        if packet.has('F') && !self.closed {
+            return misfit("closing");
         }
         if !packet.has('.') {
             return misfit("a packet without ACK");
@@ -313,7 +335,7 @@ impl Host {
         }
         self.answered = self.now;
         let stamp = packet.options.timestamp.map_or(Time::ZERO, |(value, _)| theirs(value));
-        let syn = Segment { syn: true, cwr: packet.ace() > 0, ..segment(0, packet, stamp) };
+        let syn = Segment { content: Content::Syn, cwr: packet.ace() > 0, ..segment(0, packet, stamp) };
         self.arrive(&syn, packet);
         Ok(())
     }
@@ -438,7 +460,10 @@ impl Host {
         let Self { now, receiver, profile, sent, .. } = self;
         if let Some(receiver) = receiver {
             receiver.on_segment(*now, profile, segment, packet.ecn == "ce", |ack| {
-                sent.0.push_back((*now, if segment.syn { Sent::SynAck(ack) } else { Sent::Ack(ack) }));
+                sent.0.push_back((
+                    *now,
+                    if segment.content.is_syn() { Sent::SynAck(ack) } else { Sent::Ack(ack) },
+                ));
             });
         }
     }
@@ -479,7 +504,7 @@ pub(super) fn theirs(value: u32) -> Time {
 fn segment(seq: u32, packet: &Packet, sent: Time) -> Segment {
     Segment {
         seq,
-        syn: false,
+        content: Content::Data,
         retransmission: false,
         cwr: packet.has('W'),
         ect: !matches!(packet.ecn.as_str(), "" | "noecn"),

@@ -86,7 +86,7 @@ impl Packet {
             Some("md5") => "MD5",
             Some(option) => return Some(format!("the option {option}")),
             None if self.has('R') => "resets",
-            None if self.has('F') => "closing",
+            None if self.has('F') && self.length > 0 => "closing",
             None => return None,
         };
         Some(reason.to_owned())

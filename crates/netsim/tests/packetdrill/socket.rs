@@ -96,7 +96,9 @@ pub(super) fn call(host: &mut Host, call: &Call, read: &mut u32) -> Result<Optio
         }
         "read" | "recv" => misfit("calls that fail"),
         "close" if host.open && arguments[0] != host.descriptor => Ok(None),
-        "close" | "shutdown" => misfit("closing"),
+        "close" => host.close().map(|()| None),
+        "shutdown" if call.arguments.contains("SHUT_WR") => host.close().map(|()| None),
+        "shutdown" => misfit("closing"),
         "poll" => misfit("poll"),
         name if name.starts_with("epoll") => misfit("epoll"),
         "ioctl" if call.arguments.contains("SIOCINQ") => {

@@ -64,6 +64,15 @@ sysctl -q net.ipv4.tcp_ecn=1  # and not 3`
    +0 %{ assert tcpi_ca_state == TCP_CA_CWR and 55000 < tcpi_rtt < 100000, tcpi_rtt }%
 ";
 
+const CLOSER: &str = "
+   +0 write(4, ..., 1000) = 1000
+   +0 > P. 1:1001(1000) ack 1
+   +0 close(4) = 0
+   +0 > F. 1001:1001(0) ack 1
+  +.1 < F. 1:1(0) ack 1002 win 257
+   +0 > . 1002:1002(0) ack 2
+";
+
 fn failure(script: &str, was: &str, is: &str) -> String {
     assert!(script.contains(was), "{was}");
     match play(&script.replacen(was, is, 1)) {
@@ -74,7 +83,7 @@ fn failure(script: &str, was: &str, is: &str) -> String {
 
 #[test]
 fn scripts_that_hold_pass() {
-    for script in [SENDER, RECEIVER] {
+    for script in [SENDER, RECEIVER, CLOSER] {
         assert_eq!(play(&format!("{SERVER}{script}")), PASSED);
     }
     assert_eq!(play(CLIENT), PASSED);
@@ -91,6 +100,20 @@ fn each_difference_of_a_sender_is_found() {
         ("tcpi_lost == 1", "tcpi_lost == 2", "AssertionError"),
         ("2001:3001(1000) ack 1\n   +0", "3001:4001(1000) ack 1\n   +0", "ours: > . 2001:3001(1000)"),
         ("   *  > . 2001", "   +1 > . 2001", "and not at"),
+    ] {
+        let found = failure(&script, was, is);
+        assert!(found.contains(problem), "{is}: {found}");
+    }
+}
+
+#[test]
+fn each_difference_of_a_close_is_found() {
+    let script = format!("{SERVER}{CLOSER}");
+    for (was, is, problem) in [
+        ("F. 1001:1001", "F. 1:1", "ours: > F. 1001:1001(0)"),
+        ("> F. 1001", "> . 1001", "ours: > F. 1001:1001(0)"),
+        ("ack 1002 win", "ack 1001 win", "nothing is sent"),
+        ("> . 1002", "> F. 1002", "ours: > . ack 1"),
     ] {
         let found = failure(&script, was, is);
         assert!(found.contains(problem), "{is}: {found}");
@@ -138,7 +161,8 @@ fn what_the_simulator_lacks_is_named() {
         ("+0 send(4, ..., 400, MSG_EOR) = 400", "ends of records"),
         ("+0 write(4, ..., 9000) = 4000", "the size of the send buffer"),
         ("+0 < R. 1:1(0) ack 1 win 257", "resets"),
-        ("+0 close(4) = 0", "closing"),
+        ("+0 shutdown(4, SHUT_RD) = 0", "closing"),
+        ("+0 < F. 1:1(0) ack 1 win 257", "closing"),
         ("+0 < icmp unreachable frag_needed mtu 800 [1:1(0)]", "ICMP"),
         ("+0 < . 1:1(0) ack 1001 win 257", "an ACK of what was never sent"),
         ("+0 %{ assert tcpi_rcv_mss == 1000 }%", "the kernel's tcpi_rcv_mss"),

@@ -401,8 +401,7 @@ const SHARED: &[(&str, &[Congestion])] = &[("l4s", &[Congestion::Dctcp, Congesti
 /// What the `rack` senders omit, printed with their presets.
 pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
-    the handshake's last ACK and its options except Accurate ECN's, the FIN as a segment of its own, path-MTU probing, \
-    fast open, memory pressure.";
+    the handshake's options except Accurate ECN's, path-MTU probing, fast open, memory pressure.";
 
 /// Bytes of Accurate ECN's option with all its counters (`TCP_ACCECN_MAXSIZE`, and one to align it).
 const ACCURATE_OPTION: u64 = 12;

@@ -144,7 +144,7 @@ impl<P: Probe> Simulation<P> {
                     client.active = false;
                     // Only a client that plays a video waits with a connection.
                     if waiting.contains_key(&Event::Session(i)) && !client.connections.is_empty() {
-                        self.hang_up(i);
+                        self.network.events.push(now, Event::Session(i));
                     }
                 }
             }

@@ -81,7 +81,7 @@ impl Receiver {
             self.delay_us = u32::try_from(now.since(segment.sent).nanos() / 1000).unwrap_or(u32::MAX);
         }
         let gapped = self.gapped;
-        let mut at_once = !profile.tcp.delayed_ack | segment.syn | gapped;
+        let mut at_once = !profile.tcp.delayed_ack | segment.content.is_syn() | gapped;
         if ce != self.echo || segment.cwr {
             at_once |= self.heed_mark(segment.cwr, ce);
         }
@@ -185,6 +185,7 @@ impl Beyond {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tcp::Content;
     use aqm::unit::Span;
     use proptest::prelude::*;
     use scenario::model::{Flavour, Tcp};
@@ -196,7 +197,7 @@ mod tests {
     fn segment(seq: u32) -> Segment {
         Segment {
             seq,
-            syn: false,
+            content: Content::Data,
             retransmission: false,
             cwr: false,
             ect: false,
@@ -293,7 +294,7 @@ mod tests {
             let mut arrived = [false; 61];
             for seq in arrivals {
                 arrived[seq as usize] = true;
-                let arriving = Segment { syn: seq == 0, ..segment(seq) };
+                let arriving = Segment { content: if seq == 0 { Content::Syn } else { Content::Data }, ..segment(seq) };
                 let ack = receiver.on_segment(Time::ZERO, &profile, &arriving, false).unwrap();
                 let next = arrived.iter().position(|&a| !a).unwrap() as u32;
                 prop_assert_eq!(ack.next, next);

@@ -31,7 +31,7 @@ mod window;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
 use crate::tcp::congestion::classic::ClassicControl;
-use crate::tcp::{Ack, AckOption, DUP_THRESH, Outbox, Segment};
+use crate::tcp::{Ack, AckOption, Content, DUP_THRESH, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Flavour, Halved, Profile, SackRecovery};
 
@@ -403,11 +403,11 @@ impl Sender {
         if self.deadline == Time::MAX {
             self.deadline = now + self.rtt.timeout(profile);
         }
-        let syn = seq == 0;
+        let content = if seq == 0 { Content::Syn } else { Content::Data };
         // Neither a SYN nor a segment sent again may be marked (RFC 3168, sections 6.1.1 and 6.1.5).
-        let ect = profile.tcp.ecn && (!retransmission || profile.tcp.ecn_again) && !syn;
+        let ect = profile.tcp.ecn && (!retransmission || profile.tcp.ecn_again) && !content.is_syn();
         let cwr = ect && std::mem::take(&mut self.say_cwr);
         // No control here is scalable, and only the receivers of today act on a push.
-        out.send(Segment { seq, syn, retransmission, cwr, ect, l4s: false, push: false, sent: now });
+        out.send(Segment { seq, content, retransmission, cwr, ect, l4s: false, push: false, sent: now });
     }
 }

@@ -5,7 +5,7 @@ use super::sender::Sender;
 use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::congestion::{CongestionControl as _, Event};
-use crate::tcp::{Outbox, Segment};
+use crate::tcp::{Content, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Profile, Tcp};
 
@@ -21,14 +21,14 @@ impl State {
 
     /// When a segment that is sent now counts as sent, in microseconds: the pace may have let it go a moment ahead. Moves
     /// the pace on (`tcp_update_skb_after_send`).
-    fn take_turn(&mut self, profile: &Profile) -> u64 {
+    fn take_turn(&mut self, seq: u32, profile: &Profile) -> u64 {
         if self.pace == u64::MAX {
             return self.clock.us;
         }
         let before = self.next_send;
         self.next_send = before.max(self.clock.us * 1000);
         let at = self.next_send / 1000;
-        if self.pace > 0 && self.sent_new >= UNPACED {
+        if self.pace > 0 && self.sent_new >= UNPACED && seq != self.fin {
             let length = u64::from(profile.payload()) * 1_000_000_000 / self.pace;
             // Half of what was missed may be made up for.
             let credit = self.next_send - before;
@@ -101,7 +101,9 @@ impl Sender {
         state.backoffs = 0;
         state.start_rto(profile);
         self.open(profile);
+        self.state.acknowledge(profile, out);
         self.push(profile, out);
+        self.finish(profile, out);
     }
 
     /// Takes the round trip of the handshake in microseconds, if it was measured (`tcp_synack_rtt_meas`).
@@ -183,24 +185,27 @@ impl Sender {
     }
 
     fn send_new(&mut self, profile: &Profile, out: &mut impl Outbox) {
-        self.note_start(profile);
+        let seq = self.state.nxt;
+        self.note_start(seq, profile);
         let state = &mut self.state;
-        let seq = state.nxt;
-        let at = state.take_turn(profile);
+        let at = state.take_turn(seq, profile);
         self.control.on_send(state, seq);
         let sent = state.record(at);
         let first = state.board.is_empty();
         state.board.push(sent);
         state.nxt = seq + 1;
-        state.sent_new += 1;
+        state.sent_new += u32::from(seq != state.fin);
         if first || state.timer.pending == Pending::Probe {
             state.start_rto(profile);
         }
         self.emit(seq, false, profile, out);
     }
 
-    /// A segment is about to be sent (`tcp_event_data_sent`).
-    fn note_start(&mut self, profile: &Profile) {
+    /// A segment is about to be sent, and unless it is a FIN that is an event (`tcp_event_data_sent`).
+    fn note_start(&mut self, seq: u32, profile: &Profile) {
+        if seq == self.state.fin {
+            return;
+        }
         if self.state.board.in_flight() == 0 {
             self.control.on_event(&mut self.state, profile, Event::TxStart);
         }
@@ -242,9 +247,9 @@ impl Sender {
 
     /// Retransmits a segment; `lost` if it replaces a lost segment, and is not a probe (`tcp_retransmit_skb`).
     pub(super) fn resend(&mut self, seq: u32, lost: bool, profile: &Profile, out: &mut impl Outbox) {
-        self.note_start(profile);
+        self.note_start(seq, profile);
         let state = &mut self.state;
-        let at = state.take_turn(profile);
+        let at = state.take_turn(seq, profile);
         self.control.on_send(state, seq);
         let sent = state.record(at);
         state.board.resend(seq, sent, lost);
@@ -283,14 +288,17 @@ impl Sender {
 
     fn emit(&mut self, seq: u32, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
-        let syn = seq == 0;
-        let (mut ect, mut cwr) = (false, false);
+        let (mut content, mut ect, mut cwr) = (Content::Data, false, false);
         let Tcp { ecn, congestion, .. } = profile.tcp;
-        if syn {
+        if seq == 0 {
+            content = Content::Syn;
             // A SYN that is sent again does not ask for ECN, with Accurate ECN from the second time on
             // (`tcp_ecn_clear_syn`). The SYN of a control that needs marks may be marked, even if ECN was given up.
             cwr = ecn && state.resent <= u32::from(profile.is_accurate());
             ect = congestion.needs_marks();
+        } else if seq == state.fin {
+            content = Content::Fin;
+            ect = state.marks_bare(profile);
         } else if ecn && !state.distrusts {
             // No retransmission may be marked (RFC 3168, section 6.1.5), but with Accurate ECN, for a control that needs
             // marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
@@ -299,13 +307,27 @@ impl Sender {
             // With Accurate ECN that bit is part of a counter.
             cwr = !retransmission && !accurate && std::mem::take(&mut state.say_cwr);
         }
-        let push = seq + 1 == state.end;
+        let push = seq + 1 == state.end.min(state.fin);
         let l4s = ect && profile.is_scalable();
-        out.send(Segment { seq, syn, retransmission, cwr, ect, l4s, push, sent: state.clock.now });
+        out.send(Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: state.clock.now });
     }
 }
 
 impl State {
+    /// Answers the receiver's SYN or FIN.
+    pub(super) fn acknowledge(&self, profile: &Profile, out: &mut impl Outbox) {
+        let ect = self.marks_bare(profile);
+        let l4s = ect && profile.is_scalable();
+        let (seq, content, sent) = (self.nxt, Content::Ack, self.clock.now);
+        out.send(Segment { seq, content, retransmission: false, cwr: false, ect, l4s, push: false, sent });
+    }
+
+    /// Whether what has no data may be marked (`tcp_ecn_send`).
+    const fn marks_bare(&self, profile: &Profile) -> bool {
+        let Tcp { ecn, congestion, .. } = &profile.tcp;
+        *ecn && if profile.is_accurate() { !self.distrusts } else { congestion.needs_marks() }
+    }
+
     /// Whether the receive window has room for a new segment.
     const fn has_room(&self, profile: &Profile) -> bool {
         self.nxt < self.una + profile.tcp.max_window

@@ -12,11 +12,12 @@
 //! # Departures from the source
 //! * The application reads at once, and the window itself never changes.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
-//!   to the first segment.
+//!   to what follows.
+//! * The ACK of a FIN stands for the receiver's own FIN, which goes out with it.
 
 use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Content, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{MOST_BLOCKS, Profile};
 
@@ -44,6 +45,8 @@ pub struct Receiver {
     /// The next segment in order; the one that the last ACK asked for.
     next: u32,
     acked: u32,
+    /// The FIN's number, if it is a segment of its own and has arrived; else [`u32::MAX`].
+    fin: u32,
     /// The sending time that ACKs echo.
     stamp: Time,
     /// The segments that have arrived beyond `next`, in order; the same, the latest first, for the blocks.
@@ -92,6 +95,7 @@ impl Receiver {
         Self {
             next: first,
             acked: first,
+            fin: u32::MAX,
             stamp: Time::ZERO,
             beyond: Vec::new(),
             runs: [(0, 0); RUNS],
@@ -120,17 +124,24 @@ impl Receiver {
         }
     }
 
-    /// Data segments that arrived in order: all but segment 0, the SYN.
+    /// Data segments that arrived in order: all but segment 0, the SYN, and the FIN.
     #[must_use]
     #[inline]
-    pub const fn delivered(&self) -> u32 {
-        self.next.saturating_sub(1)
+    pub fn delivered(&self) -> u32 {
+        self.next.min(self.fin).saturating_sub(1)
     }
 
     /// Data segments that arrived beyond a gap.
     #[must_use]
     pub fn beyond(&self) -> u32 {
-        self.beyond.iter().map(|(low, high)| high - low).sum()
+        let all: u32 = self.beyond.iter().map(|(low, high)| high - low).sum();
+        all - u32::from((self.next..u32::MAX).contains(&self.fin))
+    }
+
+    /// One past the last segment that arrived in order.
+    #[must_use]
+    pub const fn next(&self) -> u32 {
+        self.next
     }
 
     /// When a delayed or compressed ACK is due; [`Time::MAX`] if none.
@@ -156,12 +167,17 @@ impl Receiver {
         mut send: impl FnMut(Ack),
     ) {
         let clock = Clock::at(now, profile.tcp.tick);
-        if segment.syn {
+        if segment.content.is_syn() {
             self.on_syn(now, profile, segment, ce, &mut send);
             return;
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
             self.rtt = now - self.syn;
+        }
+        match segment.content {
+            Content::Ack => return,
+            Content::Fin => self.fin = segment.seq,
+            Content::Data | Content::Syn => {}
         }
         if segment.seq <= self.acked && segment.sent >= self.stamp {
             self.stamp = segment.sent;
@@ -244,9 +260,13 @@ impl Receiver {
     ) {
         self.next += 1;
         self.owed = true;
-        self.pushed |= segment.push;
-        self.adapt_delay(clock, profile);
-        self.heed_mark(profile, segment, ce, send);
+        if segment.content == Content::Fin {
+            self.at_once = true;
+        } else {
+            self.pushed |= segment.push;
+            self.adapt_delay(clock, profile);
+            self.heed_mark(profile, segment, ce, send);
+        }
         if let Some(&(low, high)) = self.beyond.first()
             && low <= self.next
         {

@@ -97,7 +97,7 @@ impl Sender {
         [state.timer.goes_off, pace]
     }
 
-    /// One past the last segment that the application will send.
+    /// One past the last segment that the application will send, and the FIN if it is one of its own.
     #[must_use]
     pub const fn end(&self) -> u32 {
         self.state.end
@@ -129,6 +129,26 @@ impl Sender {
         state.end = state.end.saturating_add(segments);
         if state.una > 0 || !profile.tcp.handshake {
             self.restart_after_idle(profile);
+            self.push(profile, out);
+        }
+    }
+
+    /// The application has handed over all its data and closes the connection (`tcp_send_fin`).
+    pub fn on_close(&mut self, now: Time, profile: &Profile, out: &mut impl Outbox) {
+        self.state.refresh(now, profile);
+        self.state.closed = true;
+        if self.state.una > 0 {
+            self.finish(profile, out);
+        }
+    }
+
+    /// If the application has closed the connection and all data was sent, a FIN of its own follows; else the last segment
+    /// has it.
+    pub(super) fn finish(&mut self, profile: &Profile, out: &mut impl Outbox) {
+        let state = &mut self.state;
+        if state.closed && state.nxt == state.end && state.fin == u32::MAX {
+            state.fin = state.end;
+            state.end += 1;
             self.push(profile, out);
         }
     }
@@ -186,6 +206,10 @@ impl Sender {
         if flags.advanced {
             state.backoffs = 0;
             state.una = ack.next;
+            // With the last ACK came the receiver's FIN.
+            if state.closed && state.una >= state.end {
+                state.acknowledge(profile, out);
+            }
         }
         let news = if ack.has_blocks() { state.tag(prior_una, ack, &mut flags, &mut sample) } else { 0 };
         let marked = state.delivered_marked;

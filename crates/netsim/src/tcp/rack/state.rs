@@ -37,8 +37,11 @@ pub struct State {
     pub una: u32,
     /// The next segment to send for the first time (`snd_nxt`).
     pub nxt: u32,
-    /// One past the last segment that the application will send.
+    /// One past the last segment that the application will send, and the FIN if it is one of its own.
     pub(super) end: u32,
+    /// Whether the application has closed the connection; the FIN's number, [`u32::MAX`] if data has it or there is none yet.
+    pub(super) closed: bool,
+    pub(super) fin: u32,
     /// The congestion window in segments.
     pub cwnd: u32,
     /// The slow-start threshold in segments.
@@ -132,6 +135,8 @@ impl State {
             una: first,
             nxt: first,
             end: segments.saturating_add(1),
+            closed: false,
+            fin: u32::MAX,
             cwnd: profile.initial_window,
             ssthresh: INFINITE,
             cwnd_cnt: 0,

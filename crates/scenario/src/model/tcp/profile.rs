@@ -91,17 +91,13 @@ impl Profile {
         self.size - self.header
     }
 
-    /// The size on the wire of a full segment, or of a SYN.
+    /// The size on the wire of a SYN.
     #[must_use]
-    #[inline]
-    pub const fn size_of(&self, syn: bool) -> u32 {
-        match syn {
-            false => self.size,
-            // Who counts options at all counts those that only a SYN has: its greatest segment, its window's scale,
-            // that SACK is welcome. In Linux that makes 60 bytes.
-            true if self.ack_size() as u32 > HEADER => self.ack_size() as u32 + 8,
-            true => self.ack_size() as u32,
-        }
+    pub const fn syn_size(&self) -> u32 {
+        // Who counts options at all counts those that only a SYN has: its greatest segment, its window's scale, that SACK
+        // is welcome. In Linux that makes 60 bytes.
+        let size = self.ack_size() as u32;
+        if size > HEADER { size + 8 } else { size }
     }
 
     /// The size on the wire of an ACK without SACK blocks and Accurate ECN's option.

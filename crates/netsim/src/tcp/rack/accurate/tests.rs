@@ -1,4 +1,5 @@
 use super::*;
+use crate::tcp::Content;
 use scenario::model::Tcp;
 
 const NONE: Blocks = [(0, 0); 3];
@@ -97,7 +98,7 @@ fn the_answer_to_a_syn_reports_its_field() {
     let profile = profile(Feedback::Accurate);
     let syn = |ect, l4s| Segment {
         seq: 0,
-        syn: true,
+        content: Content::Syn,
         retransmission: false,
         cwr: true,
         ect,

@@ -11,7 +11,7 @@ fn profile(compressed_acks: bool) -> Profile {
 fn segment(seq: u32, sent: Time) -> Segment {
     Segment {
         seq,
-        syn: seq == 0,
+        content: if seq == 0 { Content::Syn } else { Content::Data },
         retransmission: false,
         cwr: false,
         ect: false,
