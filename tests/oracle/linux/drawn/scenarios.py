@@ -23,6 +23,12 @@ SHORTEST, LONGEST = 3.0, 40.0
 FULL = 1500
 """Bytes of a full packet: the guest's devices add no header."""
 
+SIZES = [100, 200, 500, 1000, FULL]
+"""Bytes of datagrams."""
+
+MOST_DATAGRAMS = 200_000
+"""A second that the guest can send: at higher rates they are larger."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -213,9 +219,10 @@ def _brief(random: Random, rate: float) -> Entry:
 def _datagrams(random: Random, rate: float) -> Entry:
     """UDP of this rate on average, in Mbit/s."""
     kind = random.choice(["cbr", "poisson", "on-off"])
-    size = random.choice([100, 200, 500, 1000, FULL])
+    least = random.choice(SIZES)
     # On for as long as off.
     peak = 2 * rate if kind == "on-off" else rate
+    size = next(size for size in SIZES if size >= least and peak * 1e6 / 8 / size <= MOST_DATAGRAMS)
     keys = {"rate": f"{peak:.3g} Mbit/s"}
     if (ecn := random.choice(["none", "none", "ect0", "ect1"])) != "none":
         keys["ecn"] = ecn
