@@ -9,7 +9,7 @@ use scenario::model::{Ecn, MOST_BLOCKS, UDP_HEADER};
 /// The kind of a packet, for its endpoints.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum PacketKind {
-    /// A TCP segment with data, or a SYN.
+    /// A TCP segment of the sender's: with data, or a SYN, a FIN or the answer to the receiver's.
     #[default]
     Data,
     /// A TCP acknowledgement.
@@ -304,7 +304,7 @@ impl Packet {
     /// Whether it brings something to a receiver: a segment or a datagram, not what answers it.
     #[inline]
     pub(crate) const fn is_data(&self) -> bool {
-        matches!(self.kind, PacketKind::Data | PacketKind::Datagram) && self.flags & BARE == 0
+        matches!(self.kind, PacketKind::Data | PacketKind::Datagram) && !self.is_bare()
     }
 
     /// When the segment or datagram was sent; in what answers it, the same time.

@@ -77,6 +77,9 @@ struct Connection {
     free: Time,
     events: u64,
     sent: u64,
+    /// FINs without data that were sent, and whether there was to be one: all data had been sent at the close.
+    fins: u64,
+    alone: bool,
     /// Data that arrived with a mark for the first time, and again.
     marks: [u32; 2],
 }
@@ -96,6 +99,8 @@ impl Connection {
             free: Time::ZERO,
             events: 0,
             sent: 0,
+            fins: 0,
+            alone: false,
             marks: [0; 2],
         };
         let mut out = Sent::default();
@@ -119,8 +124,10 @@ impl Connection {
     fn transmit(&mut self, segments: &[Segment]) {
         for segment in segments {
             if segment.content == Content::Ack {
+                self.arrive(self.now + self.network.delay, Arrival::Data(*segment, false));
                 continue;
             }
+            self.fins += u64::from(segment.content == Content::Fin);
             self.sent += 1;
             let waiting = self.free.max(self.now) - self.now;
             if self.draw(1000) < self.network.lost
@@ -168,7 +175,10 @@ impl Connection {
                 }
                 Arrival::Answer(ack) => self.sender.on_ack(now, &self.profile, &ack, &mut out),
                 Arrival::Push(segments) => self.sender.on_data(now, &self.profile, segments, &mut out),
-                Arrival::Close => self.sender.on_close(now, &self.profile, &mut out),
+                Arrival::Close => {
+                    self.alone = self.state().nxt == self.sender.end();
+                    self.sender.on_close(now, &self.profile, &mut out);
+                }
             }
         } else if timers == now {
             self.sender.on_timer(now, &self.profile, &mut out);
@@ -233,7 +243,9 @@ fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: Opt
     }
     assert_eq!(connection.receiver.delivered(), segments);
     assert!(connection.sender.is_through());
+    assert_eq!(connection.fins > 0, connection.alone);
     let state = connection.state();
+    assert_eq!(connection.receiver.next(), state.una);
     assert!(state.board.is_empty() && [state.board.sacked, state.board.lost, state.board.resent] == [0; 3]);
 }
 
@@ -381,4 +393,25 @@ fn bbr_probes_for_the_round_trip_every_ten_seconds() {
     let long: Vec<f64> = probes.iter().map(|(first, last)| last - first).collect();
     assert!(long.len() == 2 && long.iter().all(|long| (0.2..0.35).contains(long)), "{probes:?}");
     assert!((10.0..10.3).contains(&(probes[1].0 - probes[0].1)), "{probes:?}");
+}
+
+#[test]
+fn a_stop_before_the_data_takes_the_close_back() {
+    let profile = Profile::new(&tcp(Congestion::Cubic), 1500);
+    let (mut sender, mut out) = (Sender::new(&profile, 3), Sent::default());
+    sender.on_start(Time::ZERO, &profile, &mut out);
+    sender.on_close(Time::ZERO, &profile, &mut out);
+    sender.on_stop();
+    let at = |ms| Time::ZERO + Span::ms(ms);
+    sender.on_ack(at(100), &profile, &Ack { next: 1, ..Ack::default() }, &mut out);
+    assert!(sender.is_through() && out.0.len() == 2, "a SYN and the answer to the receiver's");
+    // The application has its three segments again.
+    sender.on_data(at(200), &profile, 3, &mut out);
+    sender.on_close(at(200), &profile, &mut out);
+    let sent: Vec<_> = out.0[2..].iter().map(|segment| (segment.seq, segment.content)).collect();
+    assert_eq!(sent, [(1, Content::Data), (2, Content::Data), (3, Content::Data), (4, Content::Fin)]);
+    // All data was sent: a stop changes nothing.
+    sender.on_stop();
+    sender.on_ack(at(300), &profile, &Ack { next: 5, ..Ack::default() }, &mut out);
+    assert!(sender.is_through() && out.0.last().unwrap().content == Content::Ack);
 }

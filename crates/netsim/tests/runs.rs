@@ -403,6 +403,17 @@ fn a_flow_that_would_start_after_its_stop_sends_nothing() {
 }
 
 #[test]
+fn a_transfer_that_is_stopped_before_its_data_is_sent_does_not_complete() {
+    for request in ["", "request = \"100 B\"\n"] {
+        let traffic = format!(
+            "[[traffic]]\nname = \"cut\"\nkind = \"transfer\"\nsize = \"1 kB\"\nstop = \"20 ms\"\n{request}"
+        );
+        let cut = &run(&scenario("droptail", &traffic), 1).classes["cut"];
+        assert_eq!((cut.completed, cut.totals.goodput), (Some(0), 0.0), "{request}");
+    }
+}
+
+#[test]
 fn whatever_link_is_observed_is_measured() {
     let text = "observe = \"sender1\"\nduration = \"5 s\"\n[dumbbell]\n[[traffic]]\nname = \"x\"\n";
     let results = run(&Document::parse(text, "test").unwrap().check().unwrap(), 1);
@@ -411,16 +422,18 @@ fn whatever_link_is_observed_is_measured() {
 
 #[test]
 fn segments_and_acks_have_the_headers_of_their_tcp() {
-    // Nothing is lost: forward go a SYN, full segments and from Linux two ACKs, in reverse ACKs of one size, without blocks.
-    for (tcp, header, syn, answers) in [
-        ("rfc5681", 40, 40, 0),
-        ("rfc5681:header=52 B", 52, 60, 0),
-        ("rfc", 52, 60, 2),
-        ("linux:header=64 B", 64, 72, 2),
+    // Nothing is lost: forward go a SYN, full segments and from Linux two ACKs, and a FIN if the first window takes all data;
+    // in reverse ACKs of one size, without blocks.
+    for (tcp, header, syn, size, bare) in [
+        ("rfc5681", 40, 40, 1_000_000, 0),
+        ("rfc5681:header=52 B", 52, 60, 1_000_000, 0),
+        ("rfc", 52, 60, 1_000_000, 2),
+        ("rfc", 52, 60, 10_000, 3),
+        ("linux:header=64 B", 64, 72, 1_000_000, 2),
     ] {
         let text = format!(
             "duration = \"5 s\"\naqm = \"droptail\"\nreverse_aqm = \"droptail\"\n[dumbbell]\nbuffer = \"1000 packets\"\n\
-             [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"1 MB\"\ntcp = \"{tcp}\"\n"
+             [[traffic]]\nname = \"x\"\nkind = \"transfer\"\nsize = \"{size} B\"\ntcp = \"{tcp}\"\n"
         );
         let results = run(&Document::parse(&text, "test").unwrap().check().unwrap(), 1);
         let bytes = |link: &str| {
@@ -428,12 +441,12 @@ fn segments_and_acks_have_the_headers_of_their_tcp() {
             ((traffic.throughput * 5.0 / 8.0).round() as u64, traffic.arrivals)
         };
         let (forward, segments) = bytes("bottleneck");
-        let full = 1_000_000_u64.div_ceil(1500 - header);
-        assert_eq!(segments, 1 + full + answers, "{tcp}");
-        assert_eq!(forward, syn + full * 1500 + answers * header, "{tcp}");
+        let full = u64::div_ceil(size, 1500 - header);
+        assert_eq!(segments, 1 + full + bare, "{tcp}");
+        assert_eq!(forward, syn + full * 1500 + bare * header, "{tcp}");
         let (reverse, acks) = bytes("bottleneck:reverse");
         assert_eq!(reverse, acks * header, "{tcp}");
-        assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), 1e6, "{tcp}");
+        assert_eq!((results.metrics.flows.goodput * 5.0 / 8.0).round(), size as f64, "{tcp}");
     }
 }
 

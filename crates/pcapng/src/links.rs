@@ -14,6 +14,7 @@ use netsim::tcp::Content;
 use netsim::{Cause, PacketKind, Seen};
 use scenario::Scenario;
 use scenario::model::{self, Ecn};
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::net::Ipv4Addr;
 
@@ -37,6 +38,8 @@ pub struct Links<W: Write> {
     /// The name of each link, and that of its algorithm, if it has one.
     names: Vec<(String, Option<String>)>,
     next: u64,
+    /// The FINs so far, by traffic entry and flow: each counts as a byte.
+    fins: HashMap<(usize, (u32, u16)), u32>,
     buffer: Vec<u8>,
 }
 
@@ -89,6 +92,7 @@ impl<W: Write> Links<W> {
             entries: scenario.traffic.iter().map(entry).collect(),
             names: scenario.links.iter().map(name).collect(),
             next: 0,
+            fins: HashMap::new(),
             buffer,
         })
     }
@@ -100,6 +104,9 @@ impl<W: Write> Links<W> {
     pub fn write(&mut self, packets: &[Seen]) -> io::Result<()> {
         self.buffer.clear();
         for seen in packets {
+            if seen.content == Content::Fin {
+                self.fins.insert((seen.class, seen.flow), seen.seq);
+            }
             let comment = self.comment(seen);
             let bytes = self.bytes(seen);
             let direction = if seen.lost.is_none() { Direction::Outbound } else { Direction::Unknown };
@@ -176,7 +183,9 @@ impl<W: Write> Links<W> {
         let mut tcp = TcpHeader::new(ports.0, ports.1, 0, u16::MAX);
         // Segment 0 is the SYN; data begins behind it.
         let bytes = |segments: u32, sender: usize| {
-            (1 + u64::from(segments.saturating_sub(1)) * entry.payload_from(sender)) as u32
+            let fin = self.fins.get(&(seen.class, seen.flow)).is_some_and(|&fin| segments > fin);
+            let full = u64::from(segments.saturating_sub(1 + u32::from(fin))) * entry.payload_from(sender);
+            1 + full as u32 + u32::from(fin)
         };
         match seen.kind {
             PacketKind::Ack => {
@@ -266,7 +275,15 @@ mod tests {
         let syn = Seen { content: Content::Syn, seq: 0, size: 40, ..data };
         let (header, payload, _) = tcp(&syn);
         assert!(header.syn && !header.ack && header.sequence_number == 0 && payload == 0);
-        let ack = Seen { kind: PacketKind::Ack, seq: 3, ends: back, size: 52, ece: true, ..data };
+        let ack = Seen {
+            kind: PacketKind::Ack,
+            content: Content::Ack,
+            seq: 3,
+            ends: back,
+            size: 52,
+            ece: true,
+            ..data
+        };
         let (header, payload, _) = tcp(&ack);
         assert_eq!((header.source_port, header.destination_port), (ports.1, ports.0));
         assert_eq!((header.acknowledgment_number, payload, header.ece), (1 + 2 * each as u32, 0, true));
@@ -275,6 +292,27 @@ mod tests {
         let answer = Seen { class: 1, ends: data.ends, ..ack };
         let (_, request) = links.entries[1].requests.clone().unwrap();
         assert_eq!(tcp(&answer).0.acknowledgment_number, 1 + 2 * request as u32);
+    }
+
+    #[test]
+    fn a_fin_counts_as_a_byte() {
+        let (mut links, data) = file();
+        let back = (data.ends.1, data.ends.0);
+        let fin = Seen { content: Content::Fin, seq: 3, size: 52, ..data };
+        let ack = Seen { kind: PacketKind::Ack, content: Content::Ack, seq: 4, ends: back, size: 52, ..data };
+        let last = Seen { content: Content::Ack, ..fin };
+        links.write(&[fin]).unwrap();
+        let [fin, ack, last] = [fin, ack, Seen { seq: 4, ..last }].map(|seen| {
+            let packet = links.bytes(&seen);
+            let Some(TransportSlice::Tcp(tcp)) = SlicedPacket::from_ip(&packet).unwrap().transport else {
+                panic!("no TCP")
+            };
+            tcp.to_header()
+        });
+        let end = 1 + 2 * links.entries[0].payload as u32;
+        assert_eq!((fin.fin, fin.sequence_number), (true, end));
+        assert_eq!((ack.fin, ack.acknowledgment_number), (false, end + 1));
+        assert_eq!((last.fin, last.ack, last.sequence_number), (false, true, end + 1));
     }
 
     #[test]

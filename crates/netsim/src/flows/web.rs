@@ -9,8 +9,8 @@
 //! segment per request, retransmitted until it is acknowledged. Server to client: the objects, without a handshake of their own,
 //! from an initial window on. Differences from a real connection: the server's ACKs ride on no data (a
 //! request costs the path to the client a packet of headers, half a packet with delayed ACKs); the server's first
-//! round-trip time is the client's, measured with its SYN; a lost SYN shrinks only the client's window. A closed
-//! connection stays until both flows are acknowledged; there is no FIN.
+//! round-trip time is the client's, measured with its SYN; a lost SYN shrinks only the client's window. The client closes
+//! the connection, with a FIN if its TCP is Linux's; it stays until both flows are acknowledged.
 //!
 //! A client that plays a video ([`crate::traffic::player`]) fetches its chunks in one session, over one connection.
 

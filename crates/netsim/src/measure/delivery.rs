@@ -71,9 +71,6 @@ impl Deliveries {
         let delay = now - packet.stamp();
         let last = &mut self.last[usize::from(packet.kind == PacketKind::Datagram)];
         let flow = packet.flow as usize;
-        if packet.is_bare() {
-            return;
-        }
         if last.len() <= flow {
             grow(last, flow);
         }
@@ -181,12 +178,12 @@ mod tests {
     }
 
     #[test]
-    fn a_syn_has_no_delay_and_the_next_user_of_a_slot_is_another_flow() {
+    fn the_next_user_of_a_slot_is_another_flow() {
         let mut deliveries = Deliveries::new(1, Time::ZERO);
         let segment = |generation, seq, sent| {
             let segment = Segment {
                 seq,
-                content: if seq == 0 { Content::Syn } else { Content::Data },
+                content: Content::Data,
                 retransmission: false,
                 cwr: false,
                 ect: false,
@@ -196,9 +193,7 @@ mod tests {
             };
             Packet::data(&segment, Header { flow: 3, generation, hop: 0, class: 0, size: 500 })
         };
-        // The second connection has no handshake.
-        for (generation, seq, sent, delay) in [(0, 0, 0, 10), (0, 1, 20, 30), (0, 2, 40, 31), (1, 1, 120, 50)]
-        {
+        for (generation, seq, sent, delay) in [(0, 1, 20, 30), (0, 2, 40, 31), (1, 1, 120, 50)] {
             deliveries.on_packet(at(sent + delay), &segment(generation, seq, sent));
         }
         let class = &deliveries.classes[0];

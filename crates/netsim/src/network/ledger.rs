@@ -74,13 +74,17 @@ fn at(books: &mut Vec<Book>, index: usize) -> &mut Book {
     &mut books[index]
 }
 
-const NAMES: [&str; 4] =
-    ["segments of TCP flow", "acknowledgements of TCP flow", "datagrams of UDP flow", "answers to UDP flow"];
+const NAMES: [&str; 4] = [
+    "segments of TCP flow",
+    "segments without data of TCP flow",
+    "datagrams of UDP flow",
+    "answers to UDP flow",
+];
 
 const fn kind(packet: &Packet) -> usize {
     match packet.kind {
-        PacketKind::Data => 0,
-        PacketKind::Ack => 1,
+        PacketKind::Data if !packet.is_bare() => 0,
+        PacketKind::Data | PacketKind::Ack => 1,
         PacketKind::Datagram => 2,
         PacketKind::Reply | PacketKind::Report => 3,
     }

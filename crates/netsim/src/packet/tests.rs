@@ -100,6 +100,29 @@ fn an_acknowledgement_comes_out_as_it_went_in() {
 }
 
 #[test]
+fn what_a_segment_is_survives_and_only_data_counts_as_data() {
+    for content in [Content::Data, Content::Syn, Content::Fin, Content::Ack] {
+        for ect in [false, true] {
+            let segment = Segment {
+                seq: 7,
+                content,
+                retransmission: true,
+                cwr: false,
+                ect,
+                l4s: ect,
+                push: true,
+                sent: Time::ZERO,
+            };
+            let mut packet = Packet::data(&segment, header(500));
+            packet.mark();
+            assert_eq!(packet.segment(), (segment, true));
+            let data = content == Content::Data;
+            assert_eq!((packet.is_data(), packet.is_bare()), (data, !data));
+        }
+    }
+}
+
+#[test]
 fn a_cleared_packet_says_all_else_that_it_said() {
     let marked = |mut packet: Packet| {
         packet.mark();

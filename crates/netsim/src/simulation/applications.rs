@@ -34,15 +34,19 @@ impl<P: Probe> Simulation<P> {
         self.supply(clock, request, 1);
     }
 
-    /// A sender opens its connection, which its application closes as soon as it has handed over its data.
+    /// A sender opens its connection.
     fn open<C: Order>(&mut self, clock: C, flow: u32) {
-        let closes = (1..u64::MAX).contains(&self.endpoints.applications[flow as usize].payload);
-        self.with_sender(clock, flow, |sender, now, profile, out| {
-            sender.on_start(now, profile, out);
-            if closes {
-                sender.on_close(now, profile, out);
-            }
-        });
+        self.with_sender(clock, flow, |sender, now, profile, out| sender.on_start(now, profile, out));
+        self.close_after_data(clock, flow);
+    }
+
+    /// An application with an end to its data closes the connection as soon as it has handed them over.
+    fn close_after_data<C: Order>(&mut self, clock: C, flow: u32) {
+        if (1..u64::MAX).contains(&self.endpoints.applications[flow as usize].payload)
+            && self.endpoints.senders[flow as usize].has_data()
+        {
+            self.with_sender(clock, flow, |sender, now, profile, out| sender.on_close(now, profile, out));
+        }
     }
 
     /// A flow that was stopped goes on with its unsent data, on its connection.
@@ -62,6 +66,7 @@ impl<P: Probe> Simulation<P> {
         self.with_sender(clock, flow, |sender, now, profile, out| {
             sender.on_resume(now, profile, segments, out)
         });
+        self.close_after_data(clock, flow);
     }
 
     /// A flow's application produces no more.
@@ -243,7 +248,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A client closes its connections.
-    fn hang_up<C: Order>(&mut self, clock: C, number: u32) {
+    pub(super) fn hang_up<C: Order>(&mut self, clock: C, number: u32) {
         for i in 0..self.endpoints.clients[number as usize].connections.len() {
             let Connection { requests, objects, .. } = self.endpoints.clients[number as usize].connections[i];
             self.with_sender(clock, requests, |sender, now, profile, out| sender.on_close(now, profile, out));

@@ -115,7 +115,7 @@ mod tests {
             assert!(found.iter().any(|found| found.contains(name)), "{name}: {found:?}");
         };
         miss("TCP flow 2: 0 sent, but", &|run| run.network.ledger.flows[0][2].sent = 0);
-        miss("acknowledgements of TCP flow 1", &|run| run.network.ledger.flows[1][1].delivered += 1);
+        miss("segments without data of TCP flow 1", &|run| run.network.ledger.flows[1][1].delivered += 1);
         miss("traffic long", &|run| run.network.ledger.classes[0].lost += 1);
         miss("link bottleneck: ", &|run| run.network.ledger.links[bottleneck].sent += 1);
         miss("outgrew its buffer", &|run| run.network.ledger.on_length(bottleneck, false));

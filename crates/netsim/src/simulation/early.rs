@@ -30,9 +30,11 @@ impl<P: Probe> Simulation<P> {
             self.network.ledger.on_delivered(packet);
         }
         let (now, arrival) = (clock.time(at), clock.event_time(early.arrival));
-        self.deliveries.on_packet(now, packet);
-        if (packet.is_marked() || early.marked) && self.flow_log.is_some() {
-            self.log_mark(packet);
+        if packet.is_data() {
+            self.deliveries.on_packet(now, packet);
+            if (packet.is_marked() || early.marked) && self.flow_log.is_some() {
+                self.log_mark(packet);
+            }
         }
         let warming = at < self.network.warmup;
         let index = packet.flow as usize;

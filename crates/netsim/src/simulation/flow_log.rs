@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(long.iter().map(|row| row.flow).collect::<Vec<_>>(), [0, 1, 2]);
         assert_ne!(long[0].from, long[1].from, "two hosts");
         assert!(long.iter().all(|row| row.end.is_none() && row.rtt_min < row.rtt_mean));
-        assert!(long.iter().all(|row| row.marks > 0));
+        assert!(long.iter().any(|row| row.marks > 0));
         assert_eq!((call.len(), call[0].end, call[0].rtt_mean), (1, Some(10.0), None));
         let file = of("file");
         let took = file[0].end.unwrap() - file[0].start;

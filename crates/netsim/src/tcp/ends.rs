@@ -129,6 +129,12 @@ impl Sender {
         }
     }
 
+    /// Whether the application has data for it.
+    #[must_use]
+    pub fn has_data(&self) -> bool {
+        both!(self, sender => sender.end()) > 1
+    }
+
     /// Whether it has begun to open the connection.
     #[must_use]
     pub fn has_begun(&self, profile: &Profile) -> bool {

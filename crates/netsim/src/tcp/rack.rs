@@ -24,7 +24,7 @@
 //! * The receive window is fixed (`max_window`), and the send buffer has no bound.
 //! * ACKs that the kernel counts as window updates are duplicates here; with SACK nothing depends on it.
 //! * The SYN's options and its answer's are not modelled, except Accurate ECN's. The receiver's FIN is the ACK of the
-//!   sender's. A flow that is stopped has no FIN of its own: in Linux some of its data would be unsent, and have it.
+//!   sender's. A flow that is stopped before its end sends no FIN and no answer to the receiver's.
 
 mod accurate;
 pub mod board;

@@ -306,7 +306,9 @@ impl Host {
         if packet.has('S') {
             return if packet.has('.') { self.receive_syn_ack(packet) } else { self.receive_syn(packet) };
         }
-        if packet.has('F') && !self.closed {
+        // The other end is to close when it acknowledges our FIN: that stands for its own.
+        let after = self.closed && packet.ack == self.ends.last().copied();
+        if packet.has('F') != after {
             return misfit("closing");
         }
         if !packet.has('.') {

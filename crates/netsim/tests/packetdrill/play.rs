@@ -211,17 +211,16 @@ impl Player {
                     differs(self.describe(&first))
                 }
             }
-            Sent::Segment(Segment { content: Content::Ack, ect, l4s, .. })
-                if packet.length == 0 && !packet.has('S') =>
-            {
-                if has_field(packet, ect, l4s) {
-                    Ok(())
-                } else {
-                    differs(self.describe(&first))
-                }
-            }
-            Sent::Segment(Segment { content: Content::Fin, seq, ect, l4s, .. }) if packet.has('F') => {
-                let same = packet.seq == self.host.end(seq - 1) && has_field(packet, ect, l4s);
+            Sent::Segment(Segment {
+                content: content @ (Content::Fin | Content::Ack),
+                seq,
+                ect,
+                l4s,
+                ..
+            }) if packet.length == 0 && !packet.has('S') => {
+                let same = packet.has('F') == (content == Content::Fin)
+                    && packet.seq == self.host.end(seq - 1)
+                    && has_field(packet, ect, l4s);
                 if same { Ok(()) } else { differs(self.describe(&first)) }
             }
             Sent::Segment(segment) if packet.length > 0 && !packet.has('S') => {

@@ -192,9 +192,10 @@ tcp! {
         /// Let the ACK that ends Reno's or NewReno's fast recovery also grow the window (ns-2); in RFC 5681 it only
         /// deflates it.
         grow_after_recovery: bool = false, "";
-        /// Number of initial segments that are acknowledged one by one, as Linux does while its receive window grows
-        /// (252 for a buffer of 6 MB and segments of 1500 bytes); at 0, neither are those after a disturbance.
-        quick_acks: u32 = 0, "segments", Range::new(0.0, 1e9);
+        /// Number of initial segments that are acknowledged one by one, as Linux does while its receive window grows. Auto is what
+        /// its buffer of 6 MB allows, by the memory that packets of this size take: 252 of 1500 bytes, none of 576 or 1200. At
+        /// 0, neither are those after a disturbance.
+        quick_acks: Option<u32> = Some(0), "segments", Range::new(0.0, 1e9);
         /// Let ACKs of segments beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
         /// Send a SYN before the data.
@@ -504,7 +505,7 @@ impl Tcp {
                 max_rto: Span::s(120),
                 header: Bytes(52),
                 halved: Halved::Window,
-                quick_acks: 252,
+                quick_acks: None,
                 compressed_acks: true,
                 beta: 717.0 / 1024.0,
                 c: 410.0 / 1024.0,

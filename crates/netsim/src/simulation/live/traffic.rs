@@ -1,5 +1,6 @@
 //! Traffic that a user changes: more flows and fewer, at other rates.
 
+use crate::engine::clock::{Clock, Double, Integer};
 use crate::engine::event::Event;
 use crate::engine::rng::Stream;
 use crate::flows::flow::{Application, Role};
@@ -144,7 +145,10 @@ impl<P: Probe> Simulation<P> {
                     client.active = false;
                     // Only a client that plays a video waits with a connection.
                     if waiting.contains_key(&Event::Session(i)) && !client.connections.is_empty() {
-                        self.network.events.push(now, Event::Session(i));
+                        match self.scenario.clock {
+                            Clock::Integer => self.hang_up(Integer, i),
+                            Clock::Double => self.hang_up(Double, i),
+                        }
                     }
                 }
             }

@@ -18,8 +18,8 @@
 //! * The option counts segments modulo 65536, not bytes modulo 2^24. One without a counter is none.
 //! * There is as much room for options as timestamps leave, whether or not there are any.
 //! * An ACK that delivers nothing is not read. Linux reads one whose timestamp is newer; the next ACK reports the same marks.
-//! * With `sparse` Linux puts the option into segments of data too, three times a round trip, and owes one after 4 MB. Here ACKs
-//!   alone have it.
+//! * With `sparse` Linux puts the option into the sender's segments too, three times a round trip, and owes one after 4 MB. Here
+//!   the receiver's ACKs alone have it.
 //! * Beside three SACK blocks without news Linux sends an option of no counters, which counts as one that was owed.
 //! * After a lost SYN-ACK Linux does without the option for the whole connection, here for the second SYN-ACK. A SYN that comes
 //!   again does not change the field to which the first segment's is compared.
@@ -195,9 +195,9 @@ impl Arrived {
         (field.reflected(), option)
     }
 
-    /// A segment has come; whether to acknowledge at once (`tcp_ecn_received_counters`).
-    pub(super) fn on_segment(&mut self, field: Field) -> bool {
-        if field != Field::NotEct {
+    /// A segment has come, with data or without; whether to acknowledge at once (`tcp_ecn_received_counters`).
+    pub(super) fn on_segment(&mut self, field: Field, data: bool) -> bool {
+        if data && field != Field::NotEct {
             let counter = field as usize - 1;
             self.counts[counter] = self.counts[counter].wrapping_add(1);
             self.least = self.least.max(field as u8);

@@ -288,44 +288,52 @@ impl Sender {
 
     fn emit(&mut self, seq: u32, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
-        let (mut content, mut ect, mut cwr) = (Content::Data, false, false);
-        let Tcp { ecn, congestion, .. } = profile.tcp;
-        if seq == 0 {
-            content = Content::Syn;
+        let Tcp { ecn, .. } = profile.tcp;
+        let content = match seq {
+            0 => Content::Syn,
+            _ if seq == state.fin => Content::Fin,
+            _ => Content::Data,
+        };
+        let cwr = match content {
             // A SYN that is sent again does not ask for ECN, with Accurate ECN from the second time on
-            // (`tcp_ecn_clear_syn`). The SYN of a control that needs marks may be marked, even if ECN was given up.
-            cwr = ecn && state.resent <= u32::from(profile.is_accurate());
-            ect = congestion.needs_marks();
-        } else if seq == state.fin {
-            content = Content::Fin;
-            ect = state.marks_bare(profile);
-        } else if ecn && !state.distrusts {
-            // No retransmission may be marked (RFC 3168, section 6.1.5), but with Accurate ECN, for a control that needs
-            // marks (`tcp_ecn_send`, `tcp_ca_needs_ecn`), and BBRv3's (`TCP_ECN_ECT_PERMANENT`).
-            let accurate = profile.is_accurate();
-            ect = !retransmission || accurate || congestion.tells_marks_apart();
+            // (`tcp_ecn_clear_syn`).
+            Content::Syn => ecn && state.resent <= u32::from(profile.is_accurate()),
             // With Accurate ECN that bit is part of a counter.
-            cwr = !retransmission && !accurate && std::mem::take(&mut state.say_cwr);
-        }
+            Content::Data if ecn && !retransmission && !profile.is_accurate() => {
+                std::mem::take(&mut state.say_cwr)
+            }
+            _ => false,
+        };
         let push = seq + 1 == state.end.min(state.fin);
-        let l4s = ect && profile.is_scalable();
-        out.send(Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: state.clock.now });
+        out.send(Segment { push, cwr, ..state.segment(seq, content, retransmission, profile) });
     }
 }
 
 impl State {
     /// Answers the receiver's SYN or FIN.
     pub(super) fn acknowledge(&self, profile: &Profile, out: &mut impl Outbox) {
-        let ect = self.marks_bare(profile);
-        let l4s = ect && profile.is_scalable();
-        let (seq, content, sent) = (self.nxt, Content::Ack, self.clock.now);
-        out.send(Segment { seq, content, retransmission: false, cwr: false, ect, l4s, push: false, sent });
+        out.send(self.segment(self.nxt, Content::Ack, false, profile));
     }
 
-    /// Whether what has no data may be marked (`tcp_ecn_send`).
-    const fn marks_bare(&self, profile: &Profile) -> bool {
+    fn segment(&self, seq: u32, content: Content, retransmission: bool, profile: &Profile) -> Segment {
+        let ect = self.is_capable(content, retransmission, profile);
+        let l4s = ect && profile.is_scalable();
+        Segment { seq, content, retransmission, cwr: false, ect, l4s, push: false, sent: self.clock.now }
+    }
+
+    /// Whether a segment may be marked (`tcp_ecn_send`).
+    const fn is_capable(&self, content: Content, retransmission: bool, profile: &Profile) -> bool {
         let Tcp { ecn, congestion, .. } = &profile.tcp;
-        *ecn && if profile.is_accurate() { !self.distrusts } else { congestion.needs_marks() }
+        match content {
+            // That of a control that needs marks may be, even if ECN was given up.
+            Content::Syn => congestion.needs_marks(),
+            _ if !*ecn || self.distrusts => false,
+            _ if profile.is_accurate() => true,
+            // No retransmission (RFC 3168, section 6.1.5), but for a control that needs marks (`tcp_ca_needs_ecn`) and, once
+            // it has sent, BBRv3's (`TCP_ECN_ECT_PERMANENT`).
+            Content::Data if !retransmission => true,
+            _ => congestion.needs_marks() || congestion.tells_marks_apart() && self.nxt > 1,
+        }
     }
 
     /// Whether the receive window has room for a new segment.

@@ -59,7 +59,8 @@ impl State {
     /// Notes whether there is more room than data (`tcp_rate_check_app_limited`).
     pub(super) fn note_limit(&mut self) {
         let in_flight = self.board.in_flight();
-        if self.nxt >= self.end && in_flight < self.cwnd && self.board.lost <= self.board.resent {
+        if self.nxt >= self.end.min(self.fin) && in_flight < self.cwnd && self.board.lost <= self.board.resent
+        {
             self.limited_until = (self.delivered + in_flight).max(1);
         }
     }

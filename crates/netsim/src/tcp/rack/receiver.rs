@@ -13,7 +13,7 @@
 //! * The application reads at once, and the window itself never changes.
 //! * The round trip that bounds a delayed and a compressed ACK is the handshake's (`tcp_synack_rtt_meas`): from the SYN
 //!   to what follows.
-//! * The ACK of a FIN stands for the receiver's own FIN, which goes out with it.
+//! * The ACK of a FIN stands for the receiver's own FIN, and for the ACK that goes out before it if one was due.
 
 use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
@@ -174,16 +174,16 @@ impl Receiver {
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
             self.rtt = now - self.syn;
         }
-        match segment.content {
-            Content::Ack => return,
-            Content::Fin => self.fin = segment.seq,
-            Content::Data | Content::Syn => {}
-        }
         if segment.seq <= self.acked && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
         if profile.tcp.ecn {
             self.heed_field(now, profile, segment, ce);
+        }
+        match segment.content {
+            Content::Ack => return,
+            Content::Fin => self.fin = segment.seq,
+            Content::Data | Content::Syn => {}
         }
         if segment.seq == self.next {
             self.take_next(&clock, profile, segment, ce, &mut send);
@@ -238,7 +238,9 @@ impl Receiver {
             let old = segment.seq < self.next;
             // What ends below the last ACK is not even looked at (`tcp_sequence`).
             if !old || segment.seq + 1 >= self.acked {
-                self.at_once |= self.arrived.on_segment(Field::of(segment, ce));
+                let data = segment.content == Content::Data;
+                let changes = self.arrived.on_segment(Field::of(segment, ce), data);
+                self.at_once |= changes && segment.content != Content::Ack;
             }
             if old {
                 self.arrived.on_repeat(segment.seq);
@@ -305,7 +307,7 @@ impl Receiver {
 
     /// While the window grows each segment is acknowledged (`tcp_grow_window`).
     const fn grow_window(&mut self, profile: &Profile) {
-        if self.grown < profile.tcp.quick_acks {
+        if self.grown < profile.quick_acks {
             self.grown += 1;
             self.quick |= 1;
         }
@@ -324,7 +326,9 @@ impl Receiver {
             self.insert(at, seq);
         }
         self.renew_runs(profile, seq, send);
-        self.grow_window(profile);
+        if segment.content == Content::Data {
+            self.grow_window(profile);
+        }
     }
 
     /// Adds a segment to what has arrived beyond the gap, before the run at `at`.
@@ -526,7 +530,7 @@ fn longest(profile: &Profile) -> u32 {
 
 /// Starts this many quick ACKs, if the profile has any.
 const fn quick(count: u8, profile: &Profile) -> u8 {
-    if profile.tcp.quick_acks > 0 { count } else { 0 }
+    if matches!(profile.tcp.quick_acks, Some(0)) { 0 } else { count }
 }
 
 #[cfg(test)]

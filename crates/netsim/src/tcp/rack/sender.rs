@@ -153,9 +153,13 @@ impl Sender {
         }
     }
 
-    /// The application has no more data than has been sent.
-    pub fn on_stop(&mut self) {
-        self.state.end = self.state.end.min(self.state.nxt.max(1));
+    /// The application has no more data than has been sent. If it has closed the connection, a FIN that waits stays.
+    pub const fn on_stop(&mut self) {
+        let state = &mut self.state;
+        let sent = if state.nxt > 1 { state.nxt } else { 1 };
+        if sent < state.end && sent != state.fin {
+            (state.end, state.closed) = (sent, false);
+        }
     }
 
     /// The connection is open (`tcp_init_transfer`).

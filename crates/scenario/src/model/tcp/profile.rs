@@ -22,10 +22,22 @@ pub struct Profile {
     pub recovery_burst: u32,
     /// Whether the ACK that ends Reno's or NewReno's fast recovery also grows the window.
     pub grow_after_recovery: bool,
+    /// Initial segments that are acknowledged one by one.
+    pub quick_acks: u32,
     /// Size of a full segment on the wire in bytes.
     pub size: u32,
     /// Bytes of IP and TCP header in every segment of data.
     pub header: u32,
+}
+
+/// Segments until the window that a receiver in Linux offers no longer grows (`tcp_grow_window`). It is half the buffer at first,
+/// then grows by two segments for each that arrives, up to the part of the buffer that data can take (`scaling_ratio`).
+fn growth(size: u32, header: u32) -> u32 {
+    const BUFFER: f64 = 6_291_456.0;
+    // A packet takes a power of two with its headroom, and its `sk_buff`.
+    let memory = f64::from((size + 400).next_power_of_two() + 303);
+    let payload = f64::from(size - header);
+    (BUFFER / 2.0 * (1.0 / memory - 0.5 / payload)).round().max(0.0) as u32
 }
 
 impl Profile {
@@ -59,6 +71,7 @@ impl Profile {
             },
             grow_after_recovery: tcp.grow_after_recovery
                 && matches!(tcp.flavour, Flavour::Reno | Flavour::NewReno),
+            quick_acks: tcp.quick_acks.unwrap_or_else(|| growth(size, header)),
             size,
             header,
             tcp: tcp.clone(),
@@ -117,5 +130,36 @@ impl Profile {
     #[must_use]
     pub const fn first(&self) -> u32 {
         if self.tcp.handshake { 0 } else { 1 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::growth;
+
+    #[test]
+    fn the_first_segments_are_acknowledged_one_by_one_as_often_as_by_linux() {
+        // Segments less the pairs that were acknowledged, of one CUBIC flow through 10 Mbit/s in the guest, less the 75 of
+        // sizes whose window does not grow.
+        let measured = [
+            (576, 0),
+            (800, 8),
+            (1200, 0),
+            (1300, 98),
+            (1400, 182),
+            (1500, 252),
+            (1600, 352),
+            (1700, 0),
+            (3000, 186),
+            (4000, 0),
+            (6000, 88),
+        ];
+        for (size, segments) in measured {
+            assert!(
+                growth(size, 52).abs_diff(segments) <= 30,
+                "{size}: {}, in Linux {segments}",
+                growth(size, 52)
+            );
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 fn profile(compressed_acks: bool) -> Profile {
     // The window does not grow for long, so that not every ACK is quick.
-    Profile::new(&Tcp { quick_acks: 1, compressed_acks, ..Tcp::preset("linux").unwrap() }, 1500)
+    Profile::new(&Tcp { quick_acks: Some(1), compressed_acks, ..Tcp::preset("linux").unwrap() }, 1500)
 }
 
 fn segment(seq: u32, sent: Time) -> Segment {
@@ -110,7 +110,7 @@ fn an_ack_echoes_the_segment_that_it_waited_for() {
 
 #[test]
 fn without_quick_and_compressed_acks_it_is_the_plain_receiver() {
-    let tcp = Tcp { quick_acks: 0, compressed_acks: false, ..Tcp::preset("linux").unwrap() };
+    let tcp = Tcp { quick_acks: Some(0), compressed_acks: false, ..Tcp::preset("linux").unwrap() };
     let profile = Profile::new(&tcp, 1500);
     let mut receiver = open(&profile);
     let mut acks = |seq| {
@@ -150,7 +150,7 @@ fn acks_may_be_marked_only_where_the_control_needs_marks() {
 
 #[test]
 fn the_ack_before_a_change_of_marks_has_the_echo_of_the_segments_before() {
-    let profile = Profile::new(&Tcp { quick_acks: 0, ..Tcp::preset("dctcp").unwrap() }, 1500);
+    let profile = Profile::new(&Tcp { quick_acks: Some(0), ..Tcp::preset("dctcp").unwrap() }, 1500);
     let mut receiver = open(&profile);
     let mut echoes = |seq, ce, cwr| {
         let mut echoes = vec![];
@@ -175,7 +175,7 @@ fn fields(receiver: &mut Receiver, profile: &Profile, seq: u32, ce: bool) -> Vec
 }
 
 fn accurate() -> Profile {
-    let linux = Tcp { quick_acks: 0, ecn: true, ..Tcp::preset("linux").unwrap() };
+    let linux = Tcp { quick_acks: Some(0), ecn: true, ..Tcp::preset("linux").unwrap() };
     Profile::new(&Tcp { ecn_feedback: Feedback::Accurate, ..linux }, 1500)
 }
 
