@@ -54,6 +54,13 @@ impl Model {
             );
             return Err(Unsupported::new(message));
         }
+        if let Some(wifi) = scenario.wifis.first() {
+            let message = format!(
+                "wifi {}: the fluid model has no contention and no frames: remove it, or use `aqmlab run`",
+                wifi.name
+            );
+            return Err(Unsupported::new(message));
+        }
         if let Some(framing) = &observed.framing {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",

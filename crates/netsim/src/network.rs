@@ -1,5 +1,6 @@
 //! The network: links, queues with an AQM, the paths over them, and how a packet travels.
 
+mod access;
 pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
 mod fate;
@@ -7,11 +8,14 @@ mod gate;
 pub(crate) mod hosts;
 pub(crate) mod ledger;
 pub(crate) mod link;
+mod medium;
+mod radio;
 pub(crate) mod route;
 mod service;
 mod station;
 mod transit;
 
+pub(crate) use access::{Access, Whose};
 pub(crate) use fate::Passed;
 pub use fate::{Cause, Lost, Seen, Wait};
 pub(crate) use station::back;

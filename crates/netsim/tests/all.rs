@@ -25,3 +25,4 @@ mod tfrc;
 mod traffic;
 mod transient;
 mod watch;
+mod wifi;

@@ -133,6 +133,7 @@ impl<W: Write> Links<W> {
             Some(Cause::Random) => "lost: random loss".to_owned(),
             Some(Cause::Ecn) => "lost: for its ECN".to_owned(),
             Some(Cause::Collisions) => "lost: by collisions".to_owned(),
+            Some(Cause::Retries) => "lost: after the last retry".to_owned(),
             Some(Cause::Overflow) => format!("lost: overflow, waited {waited}"),
             Some(Cause::Early) => {
                 let aqm = self.names[seen.link].1.as_deref().unwrap_or("none");

@@ -165,6 +165,7 @@ fn comment(links: &[Link], on_way: &OnWay, fate: &PacketFate) -> String {
                 Cause::Random => "random loss".to_owned(),
                 Cause::Ecn => "for its ECN".to_owned(),
                 Cause::Collisions => "by collisions".to_owned(),
+                Cause::Retries => "after the last retry".to_owned(),
                 Cause::Overflow => "overflow".to_owned(),
                 Cause::Early => format!("early drop ({})", aqm.as_deref().unwrap_or("none")),
             };

@@ -218,6 +218,12 @@ pub fn check(link: &Link) -> Result<(), String> {
             signal.value()
         ));
     }
+    if link.wifi.is_some() {
+        return Err(format!(
+            "link {}: a discipline of the kernel knows no Wi-Fi, whose queues are the router's; omit qdisc",
+            link.name
+        ));
+    }
     if link.changes.is_empty() {
         return Ok(());
     }

@@ -92,7 +92,8 @@ metrics! {
         /// at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the rates are
         /// recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the window, the
         /// bits sent within the window count. Of a half-duplex link, the time that the frames which it sends in this direction
-        /// take with preamble and gap / the time; a frame counts whole when it is sent.
+        /// take with preamble and gap / the time; a frame counts whole when it is sent. In a wireless LAN it is the airtime in
+        /// this direction: the time that transmissions take with their answers / the time; of `shared` queues, to all stations.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
@@ -100,13 +101,17 @@ metrics! {
         /// Packets that the link lost before they reached the queue, at random (`loss`) or for their ECN (`ecn_path`), over
         /// the whole run.
         random_losses: Option<u64> = "packets";
-        /// Transmissions that collided with one of the other direction, on a half-duplex link, over the whole run.
+        /// Transmissions that collided with another on a medium that links share, half-duplex or Wi-Fi, over the whole run.
         #[serde(skip_serializing_if = "Option::is_none")]
         collisions: Option<u64> = "events";
-        /// Packets that a half-duplex link gave up after 16 collisions, over the whole run. They are in no other metric of a
-        /// queue's losses (`loss_*`, `drops_*`).
+        /// Packets that were given up on such a medium, on a half-duplex link after 16 collisions, in a wireless LAN after the
+        /// last retry, over the whole run. They are in no other metric of a queue's losses (`loss_*`, `drops_*`).
         #[serde(skip_serializing_if = "Option::is_none")]
         collision_drops: Option<u64> = "packets";
+        /// Mean number of frames in a transmission of a wireless LAN (A-MPDU), sent again or not, collided or not; for a link
+        /// of one only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        aggregate_mean: Option<f64> = "frames";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.
         loss_run_mean: Option<f64> = "packets";
@@ -138,8 +143,9 @@ metrics! {
 
     /// What happened to packets at a measured link.
     pub struct TrafficMetrics {
-        /// Mean time that a sent packet waited, without its transmission. On a half-duplex link the frame that contends for the
-        /// medium is in transmission, so that its collisions lengthen `delay_mean`, but no `queue_delay_*`.
+        /// Mean time that a sent packet waited, without its transmission. On a half-duplex link and in a wireless LAN, frames that
+        /// contend for the medium are in transmission, so that collisions and retries lengthen `delay_mean`, but no
+        /// `queue_delay_*`.
         queue_delay_mean: Option<f64> = "s";
         /// Median of the waiting times of the packets sent, to three digits.
         queue_delay_p50: Option<f64> = "s";

@@ -3,7 +3,7 @@
 use crate::json::value;
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, Sweep, TrafficTable};
+use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, Sweep, TrafficTable, WifiTable};
 
 use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -22,6 +22,7 @@ pub fn catalogue() -> Json {
             "general": parameters(General::specs()),
             "dumbbell": parameters(Dumbbell::specs()),
             "link": parameters(LinkTable::specs()),
+            "wifi": parameters(WifiTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "rates": parameters(Recorded::specs()),
             "traffic": parameters(TrafficTable::specs()),

@@ -8,8 +8,19 @@ use aqm::params::ParamKind;
 pub const DEEPEST: usize = 64;
 
 /// The keys of a file that hold a table or a list of tables, `extends` and `observe`.
-pub(crate) const SECTIONS: [&str; 10] =
-    [EXTENDS, "dumbbell", "link", "aqm", "reverse_aqm", "traffic", "response", "record", "observe", SWEEP];
+pub(crate) const SECTIONS: [&str; 11] = [
+    EXTENDS,
+    "dumbbell",
+    "link",
+    "wifi",
+    "aqm",
+    "reverse_aqm",
+    "traffic",
+    "response",
+    "record",
+    "observe",
+    SWEEP,
+];
 
 /// The key of the file that a file extends.
 pub(crate) const EXTENDS: &str = "extends";
@@ -18,7 +29,10 @@ pub(crate) const EXTENDS: &str = "extends";
 pub(crate) const SWEEP: &str = "sweep";
 
 /// The keys that hold lists of tables, whose entries are addressed by name.
-pub(crate) const LISTS: [&str; 2] = ["traffic", "link"];
+pub(crate) const LISTS: [&str; 3] = ["traffic", "link", "wifi"];
+
+/// Those of them whose entries may have algorithms.
+pub(crate) const MANAGED: [&str; 2] = ["link", "wifi"];
 
 /// The keys that hold an algorithm.
 pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];

@@ -9,6 +9,7 @@ mod link;
 pub mod route;
 pub(crate) mod tcp;
 mod traffic;
+mod wifi;
 
 use aqm::params::Range;
 use aqm::unit::Span;
@@ -27,6 +28,7 @@ pub(crate) use traffic::least_common_multiple;
 pub use traffic::{
     Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
 };
+pub use wifi::{Access, Air, Part, Phy, Queues, Scheduler, Standard, Wifi};
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.
 #[derive(Clone, PartialEq, Debug)]
@@ -43,6 +45,8 @@ pub struct Scenario {
     pub nodes: Vec<String>,
     /// Directed links, each with its own queue: of each cable the one, then its reverse.
     pub links: Vec<Link>,
+    /// The wireless LANs, of which some links are parts.
+    pub wifis: Vec<Wifi>,
     /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,
     /// The name of its queue discipline as the file writes it: `fq_codel`, where the algorithm is `fq`.

@@ -7,6 +7,7 @@ pub(crate) mod sweep;
 mod tcp;
 mod trace;
 pub(crate) mod traffic;
+mod wifi;
 
 use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
 use crate::model::{General, Loss, Record, Response};
@@ -20,6 +21,8 @@ pub use rates::Recorded;
 pub use sweep::{Method, Sweep};
 pub(crate) use traffic::TrafficEntry;
 pub use traffic::{KindName, TrafficTable};
+pub(crate) use wifi::WifiEntry;
+pub use wifi::WifiTable;
 
 /// The tables of a file, each checked by itself.
 #[derive(Clone, PartialEq, Default, Debug)]
@@ -36,6 +39,7 @@ pub(crate) struct Tables {
     /// The recorded rates of the bottleneck, in the two directions.
     pub(crate) recorded: [Option<Rates>; 2],
     pub(crate) links: Vec<LinkEntry>,
+    pub(crate) wifis: Vec<WifiEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
 
@@ -66,6 +70,7 @@ impl<'a> Reader<'a> {
             losses,
             recorded,
             links: Vec::new(),
+            wifis: Vec::new(),
             traffic: Vec::new(),
         };
         if let Some(node) = root.get("observe") {
@@ -79,6 +84,9 @@ impl<'a> Reader<'a> {
         }
         for (label, table) in self.entries("link") {
             tables.links.push(self.link(&label, table));
+        }
+        for (label, table) in self.entries("wifi") {
+            tables.wifis.push(self.wifi(&label, table));
         }
         for (label, table) in self.entries("traffic") {
             tables.traffic.push(self.traffic(&label, table));

@@ -27,6 +27,7 @@ pub fn of_packets(seen: &[Seen]) -> Vec<Column> {
             Some(Cause::Overflow) => 3.0,
             Some(Cause::Ecn) => 4.0,
             Some(Cause::Collisions) => 5.0,
+            Some(Cause::Retries) => 6.0,
         }),
         column("kind", &|seen| number_of(seen.kind)),
         column("marked", &|seen| f64::from(u8::from(seen.marked))),

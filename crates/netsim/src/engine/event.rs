@@ -22,6 +22,8 @@ pub(crate) enum Event {
     Ready(u32),
     /// A link's end of a shared medium takes its next step.
     Station(u32),
+    /// The medium of a wireless LAN takes its next step.
+    Medium(u32),
     /// An algorithm's period is over.
     Period(u32),
     /// A TCP flow starts.

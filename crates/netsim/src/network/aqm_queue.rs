@@ -7,8 +7,10 @@ use crate::measure::loss_runs::Losses;
 use crate::measure::occupancy::Occupancy;
 use crate::measure::probe::Owner;
 use crate::measure::settling::QueueSettling;
+use crate::network::access::{Access, Tally};
 use crate::network::ahead::Due;
 use crate::network::link::Transmitter;
+use crate::network::radio::Radio;
 use crate::network::station::Station;
 use crate::packet::Packet;
 use aqm::queue::Counts;
@@ -25,8 +27,8 @@ pub(crate) struct AqmQueue {
     /// If another queue, outside, decides in place of this one: the packets that wait to be handed over to it, by their
     /// numbers, and when they came. This one keeps account of them.
     pub(crate) outside: Option<Vec<(u32, Time, bool)>>,
-    /// If the link shares its medium with the one back: its end of it, which has the frame that is busy.
-    pub(crate) station: Option<Box<Station>>,
+    /// If the link shares its medium with others: its end of it, which has the frames that are busy.
+    pub(crate) access: Option<Box<Access>>,
     pub(crate) rng: Stream,
     pub(crate) busy: bool,
     /// The start and the end of the transmission of the last packet.
@@ -98,14 +100,11 @@ impl AqmQueue {
         let target = scenario.target().filter(|_| observed);
         let queue = Queue::new(aqm.build(&port), &port, &services);
         let lanes = queue.algorithm().lanes();
-        let station = link.half_duplex.map(|distance| {
-            let backoff = Stream::new(seed, &format!("link.{}.backoff", link.name));
-            Box::new(Station::new(backoff, link.rate, distance))
-        });
+        let access = access(link, scenario, seed, Tally::new(classes, lanes)).map(Box::new);
         Self {
             queue,
             outside: None,
-            station,
+            access,
             ahead: None,
             rng: Stream::new(seed, &format!("link.{}.aqm", link.name)),
             busy: false,
@@ -199,10 +198,24 @@ impl AqmQueue {
         part * 8.0 * f64::from(self.sending_bytes)
     }
 
-    /// The counts of all its packets. On a half-duplex link their bytes depart when they are sent.
+    /// Whether packets that leave the queue are sent later, or not at all.
+    pub(crate) fn holds(&self) -> bool {
+        self.tally().is_some()
+    }
+
+    /// What it has sent and given up, if its medium holds its packets.
+    pub(crate) fn tally(&self) -> Option<&Tally> {
+        self.access.as_ref().and_then(|access| access.tally())
+    }
+
+    pub(crate) fn tally_mut(&mut self) -> Option<&mut Tally> {
+        self.access.as_mut().and_then(|access| access.tally_mut())
+    }
+
+    /// The counts of all its packets. On a medium that links share their bytes depart when they are sent.
     pub(crate) fn counts(&self) -> Counts {
         let mut all = self.queue.counts().iter().fold(Counts::default(), |sum, counts| sum.plus(counts));
-        all.departed_bytes -= self.station.as_ref().map_or(0, |station| station.unsent());
+        all.departed_bytes -= self.access.as_ref().map_or(0, |access| access.unsent());
         all
     }
 
@@ -222,7 +235,7 @@ impl AqmQueue {
         });
         self.delays.iter_mut().for_each(Delays::reset);
         self.losses.reset();
-        self.station.iter_mut().for_each(|station| station.end_warmup());
+        self.access.iter_mut().for_each(|access| access.end_warmup());
         for (meter, counts) in self.meters.iter_mut().zip(self.queue.lane_counts()) {
             meter.occupancy.reset(now);
             meter.delays.reset();
@@ -242,6 +255,25 @@ impl AqmQueue {
         });
         own
     }
+}
+
+/// A link's end of a medium that it shares, if it does.
+fn access(link: &model::Link, scenario: &Scenario, seed: u64, tally: Tally) -> Option<Access> {
+    let stream = |what: &str| Stream::new(seed, &format!("link.{}.{what}", link.name));
+    if let Some(distance) = link.half_duplex {
+        return Some(Access::Ethernet(Station::new(stream("backoff"), link.rate, distance, tally)));
+    }
+    let model::Air { lan, part } = link.wifi?;
+    let wifi = &scenario.wifis[lan];
+    let radio = |station: usize, is_down| {
+        let limits = (wifi.access.retries, wifi.access.frames);
+        Radio::new((lan, station, is_down), wifi.stations[station].clone(), stream("errors"), limits, tally)
+    };
+    Some(match part {
+        model::Part::Front => Access::Driver(lan),
+        model::Part::Down(station) => Access::Wifi(radio(station, true)),
+        model::Part::Up(station) => Access::Wifi(radio(station, false)),
+    })
 }
 
 impl Meter {

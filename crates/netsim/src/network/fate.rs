@@ -19,6 +19,8 @@ pub enum Cause {
     Ecn,
     /// On a half-duplex link, after its last collision.
     Collisions,
+    /// On a link of a wireless LAN, after its last retry.
+    Retries,
 }
 
 impl From<Outcome> for Cause {
@@ -60,7 +62,7 @@ pub(crate) struct Passed {
     pub(crate) packet: Packet,
     /// The link, by its number in the scenario.
     pub(crate) link: usize,
-    /// When its transmission began, or it was lost; on a half-duplex link, when it was sent.
+    /// When its transmission began, or it was lost; on a medium that links share, when it was sent.
     pub(crate) at: Time,
     /// Why it was lost; `None` if it was sent.
     pub(crate) lost: Option<Cause>,
@@ -73,7 +75,7 @@ pub(crate) struct Passed {
 pub struct Seen {
     /// The link, by its number in the scenario.
     pub link: usize,
-    /// When its transmission began, or it was lost; on a half-duplex link, when it was sent.
+    /// When its transmission began, or it was lost; on a medium that links share, when it was sent.
     pub at: Time,
     /// Why it was lost; `None` if it was sent.
     pub lost: Option<Cause>,

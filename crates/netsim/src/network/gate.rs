@@ -33,7 +33,7 @@ pub(crate) enum AtGate {
 
 impl Gate {
     pub(crate) fn new(link: &Link, rng: Stream) -> Self {
-        let others = if link.half_duplex.is_some() { AtGate::Shared } else { AtGate::Unchanged };
+        let others = if link.is_shared() { AtGate::Shared } else { AtGate::Unchanged };
         Self { ecn_path: link.ecn_path, others, loss: link.loss.clone(), bad: false, rng, losses: 0 }
     }
 

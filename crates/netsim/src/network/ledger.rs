@@ -19,7 +19,7 @@ pub(crate) struct Book {
     pub(crate) sent: u64,
     /// Passed to the receiver, or to the next link.
     pub(crate) delivered: u64,
-    /// Dropped at a queue, or given up after collisions.
+    /// Dropped at a queue, or given up after collisions or retries.
     dropped: u64,
     /// Lost at the gate.
     pub(crate) lost: u64,
@@ -129,7 +129,7 @@ impl Ledger {
     pub(crate) fn on_loss(&mut self, packet: &Packet, how: Lost) {
         self.write_at(how.link, packet, |book| match how.cause {
             Cause::Random | Cause::Ecn => book.lost += 1,
-            Cause::Early | Cause::Overflow | Cause::Collisions => book.dropped += 1,
+            Cause::Early | Cause::Overflow | Cause::Collisions | Cause::Retries => book.dropped += 1,
         });
         self.lost.iter_mut().for_each(|lost| lost.push((*packet, how)));
         let Lost { link, at, cause, waited } = how;
@@ -219,7 +219,7 @@ fn counters(link: &Link, book: &Book) -> Option<String> {
     let queue = &aqm_queue.queue;
     let all = sum(queue.counts());
     let waiting = queue.len() as u64;
-    let given_up = aqm_queue.station.as_ref().map_or(0, |station| station.lost.len() as u64);
+    let given_up = aqm_queue.tally().map_or(0, |tally| tally.lost);
     if all.arrivals != all.drops() + all.departures + waiting
         || all.arrivals + book.lost != book.sent
         || all.drops() + given_up != book.dropped

@@ -4,6 +4,7 @@ use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan
 use crate::engine::event::NO_SLOT;
 use crate::engine::order::{ElapsedRank, Key, Order, time_of};
 use crate::engine::rng::Stream;
+use crate::network::access::Access;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::gate::Gate;
 use crate::packet::Packet;
@@ -220,7 +221,9 @@ impl Link {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.transmitter.rate);
             aqm_queue.queue.set_rate(rate);
-            aqm_queue.station.iter_mut().for_each(|station| station.set_rate(rate));
+            if let Some(Access::Ethernet(station)) = aqm_queue.access.as_deref_mut() {
+                station.set_rate(rate);
+            }
         }
         self.transmitter.change(rate);
     }
@@ -325,7 +328,9 @@ impl Link {
         let before = Time::from_nanos(time.nanos().saturating_sub(1));
         self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
+            let waits_for_driver = matches!(aqm_queue.access.as_deref(), Some(Access::Driver(_)));
             !(aqm_queue.outside.is_some()
+                || waits_for_driver
                 || aqm_queue.queue.is_empty()
                 || aqm_queue.busy && aqm_queue.sent >= time
                 || aqm_queue.queue.paused_until(before).is_some())
@@ -336,8 +341,8 @@ impl Link {
     pub(crate) fn packets(&self) -> impl Iterator<Item = &Packet> {
         let queued =
             self.aqm_queue.iter().flat_map(|aqm_queue| aqm_queue.queue.waiting().map(|stored| stored.frame));
-        let station = self.aqm_queue.iter().filter_map(|aqm_queue| aqm_queue.station.as_ref());
-        let contends = station.filter_map(|station| station.frame.as_ref().map(|frame| &frame.packet));
+        let access = self.aqm_queue.iter().filter_map(|aqm_queue| aqm_queue.access.as_ref());
+        let contends = access.flat_map(|access| access.frames()).map(|frame| &frame.packet);
         self.line.iter().map(|flight| &flight.packet).chain(queued).chain(contends)
     }
 }

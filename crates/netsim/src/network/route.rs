@@ -243,6 +243,7 @@ mod tests {
             overhead: Bytes(0),
             framing: None,
             half_duplex: None,
+            wifi: None,
             packet: Bytes(500),
         }
     }

@@ -126,8 +126,8 @@ pub(super) fn note_departure<P: Probe>(
     }
     aqm_queue.losses.on_departure(now, arrival_number, &packet);
     let number = aqm_queue.number;
-    // A half-duplex link reports its packet when it is sent.
-    let is_sent = aqm_queue.station.is_none();
+    // A link that shares its medium reports its packet when it is sent.
+    let is_sent = !aqm_queue.holds();
     let size = if is_sent { packet.size } else { 0 };
     observers.probe.on_departure(number, now, aqm_queue.sending, size, sojourn);
     observers.probe.on_fate(number, arrival_number, packet.is_marked());

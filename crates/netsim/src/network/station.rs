@@ -12,8 +12,7 @@
 //! IEEE 802.3, clause 4.2.3.2 and the procedures of 4.2.8, with the parameters of 4.4.2.
 
 use crate::engine::rng::Stream;
-use crate::measure::probe::Owner;
-use crate::packet::Packet;
+use crate::network::access::{Frame, Tally};
 use aqm::Uniform as _;
 use aqm::unit::{Rate, Span, Time};
 use std::collections::VecDeque;
@@ -30,19 +29,6 @@ const MOST_DOUBLINGS: u32 = 10;
 /// The link back, at whose end the other station is: the two of a cable follow each other.
 pub(crate) const fn back(link: usize) -> usize {
     link ^ 1
-}
-
-/// A frame that a station has to send.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Frame {
-    /// With the number of its next hop.
-    pub(crate) packet: Packet,
-    /// Whose it is, and its bytes in the queue.
-    pub(crate) owner: (Owner, u32),
-    /// How long it waited in the queue.
-    pub(crate) waited: Span,
-    /// Its bytes on the medium, with preamble and gap.
-    pub(crate) length: u32,
 }
 
 /// What a station hears begin or end.
@@ -98,17 +84,11 @@ pub(crate) struct Station {
     coming: VecDeque<Heard>,
     /// When its queue, which is paused, has another frame.
     pub(crate) resumes: Time,
-    /// Transmissions that collided.
-    pub(crate) collisions: u64,
-    /// The owners and bytes of the frames that were given up, and how many they were at the end of the warm-up.
-    pub(crate) lost: Vec<(Owner, u32)>,
-    lost_at_warmup: usize,
-    /// Since the warm-up: how long its frames were on the medium, with their gaps.
-    pub(crate) carried: Span,
+    pub(crate) tally: Tally,
 }
 
 impl Station {
-    pub(crate) const fn new(rng: Stream, rate: Rate, distance: Span) -> Self {
+    pub(crate) const fn new(rng: Stream, rate: Rate, distance: Span, tally: Tally) -> Self {
         Self {
             rng,
             rate,
@@ -122,33 +102,13 @@ impl Station {
             hears: None,
             coming: VecDeque::new(),
             resumes: Time::MAX,
-            collisions: 0,
-            lost: Vec::new(),
-            lost_at_warmup: 0,
-            carried: Span::ZERO,
+            tally,
         }
     }
 
     /// Sends at another rate from the next step on.
     pub(crate) const fn set_rate(&mut self, rate: Rate) {
         self.rate = rate;
-    }
-
-    /// The warm-up is over.
-    pub(crate) const fn end_warmup(&mut self) {
-        self.carried = Span::ZERO;
-        self.lost_at_warmup = self.lost.len();
-    }
-
-    /// The frames that were given up since the warm-up.
-    pub(crate) fn lost_in_window(&self) -> &[(Owner, u32)] {
-        &self.lost[self.lost_at_warmup..]
-    }
-
-    /// The bytes that have left the queue and were not sent: given up, or not yet.
-    pub(crate) fn unsent(&self) -> u64 {
-        let frame = self.frame.iter().map(|frame| &frame.owner);
-        self.lost.iter().chain(frame).map(|(_, bytes)| u64::from(*bytes)).sum()
     }
 
     /// It has a frame to send from now on.
@@ -222,13 +182,12 @@ impl Station {
         self.sending = None;
         self.begin_gap(until);
         if !collides {
-            self.carried = self.carried + (self.gap_over - since);
+            self.tally.carried = self.tally.carried + (self.gap_over - since);
             return self.frame.take().map_or(Step::Hears, Step::Sent);
         }
-        self.collisions += 1;
+        self.tally.collisions += 1;
         self.attempts += 1;
         if self.attempts == MOST_COLLISIONS {
-            self.lost.extend(self.frame.map(|frame| frame.owner));
             return self.frame.take().map_or(Step::Hears, Step::GaveUp);
         }
         let slots = (self.rng.uniform() * f64::from(1 << self.attempts.min(MOST_DOUBLINGS))) as u64;
@@ -240,7 +199,8 @@ impl Station {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::packet::Header;
+    use crate::measure::probe::Owner;
+    use crate::packet::{Header, Packet};
     use scenario::model::Ecn;
     use std::iter;
 
@@ -255,7 +215,7 @@ mod tests {
     }
 
     fn station(seed: u64, distance: Span) -> Station {
-        Station::new(Stream::new(seed, "station"), RATE, distance)
+        Station::new(Stream::new(seed, "station"), RATE, distance, Tally::new(1, 1))
     }
 
     fn load(station: &mut Station, now: Time) {
@@ -323,7 +283,7 @@ mod tests {
         load(&mut alone, at(5));
         assert!(matches!((alone.step(), alone.step()), (Step::Begins, Step::Sent(_))));
         load(&mut alone, at(5 + FRAME_NS));
-        assert_eq!((alone.next(), alone.carried.nanos()), (at(5 + FRAME_NS + 9600), FRAME_NS + 9600));
+        assert_eq!((alone.next(), alone.tally.carried.nanos()), (at(5 + FRAME_NS + 9600), FRAME_NS + 9600));
     }
 
     #[test]
@@ -402,7 +362,7 @@ mod tests {
             assert!((mean - (range - 1.0) / 2.0).abs() < off, "{n}: {mean}");
             assert!((0.98 * range - 1.0..range).contains(&(most as f64)), "{n}: {most}");
         }
-        assert_eq!((station.lost.len() as u64, station.collisions), (FRAMES, 16 * FRAMES));
+        assert_eq!(station.tally.collisions, 16 * FRAMES);
     }
 
     /// Two that meet for the first time collide again with probability 1/2, 1/4, 1/8 ...
@@ -414,7 +374,7 @@ mod tests {
             let mut pair = Pair::new(trial, Span::ns(100));
             pair.stations.iter_mut().for_each(|station| load(station, at(0)));
             while pair.step().is_none() {}
-            let [a, b] = pair.stations.map(|station| station.collisions);
+            let [a, b] = pair.stations.map(|station| station.tally.collisions);
             assert_eq!(a, b);
             collisions += a;
         }

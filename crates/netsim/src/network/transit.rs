@@ -4,12 +4,14 @@ mod aqm_link;
 mod gated;
 mod live;
 mod shared;
+mod wifi;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
 use crate::engine::event::{Event, Events};
 use crate::engine::order::{Key, NEVER, Order};
 use crate::measure::path_losses::PathLosses;
 use crate::measure::probe::Probe;
+use crate::network::access::Access;
 use crate::network::ahead::{self, Due, Early, Lookahead, Plan};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::fate::{Cause, Lost};
@@ -17,6 +19,7 @@ use crate::network::gate::AtGate;
 use crate::network::hosts::Hosts;
 use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
+use crate::network::medium::Medium;
 use crate::network::route::{Hop, Routes, Then};
 use crate::packet::Packet;
 use aqm::Labels;
@@ -24,6 +27,7 @@ use aqm::queue::Frame as _;
 use aqm::unit::{Rate, Span, Time};
 use run::Watch;
 use scenario::Scenario;
+use scenario::model::Phy;
 use std::collections::HashMap;
 
 /// The next hop of a packet on its path, and whether the packet was marked since it was last put down, that is, written to
@@ -48,6 +52,8 @@ pub(crate) struct Network<P> {
     pub(crate) events: Events,
     pub(crate) links: Vec<Link>,
     hops: Vec<Hop>,
+    /// The wireless LANs.
+    media: Vec<Medium>,
     /// The first hop of each path, by the nodes that it joins.
     starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,
@@ -109,7 +115,8 @@ impl<P: Probe> Network<P> {
         };
         let starts = routes.starts();
         let hops = routes.into_hops(&plan);
-        let slots = assign_slots(&mut links, &hops, lookahead);
+        let mut media = crate::network::medium::all(scenario, seed);
+        let slots = assign_slots(&mut links, &mut media, &hops, lookahead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let hosts = Hosts::new(&scenario.traffic, seed);
@@ -118,6 +125,7 @@ impl<P: Probe> Network<P> {
             events,
             links,
             hops,
+            media,
             starts,
             probe,
             early,
@@ -195,9 +203,15 @@ impl<P: Probe> Network<P> {
     pub(crate) fn idle_time(&self, start: u32, size: u64, rates: impl Fn(usize) -> Rate) -> f64 {
         let clock = self.events.clock;
         let time = |i: usize| {
-            let transmitter = &self.links[i].transmitter;
+            let Link { transmitter, aqm_queue, .. } = &self.links[i];
             let propagation = clock.time(clock.after(SimTime::ZERO, transmitter.delay)).secs();
-            propagation + 8.0 * f64::from(transmitter.length(size as u32)) / rates(i).bits()
+            let access = aqm_queue.as_ref().and_then(|aqm_queue| aqm_queue.access.as_deref());
+            propagation
+                + match access {
+                    Some(Access::Driver(_)) => 0.0,
+                    Some(Access::Wifi(radio)) => radio.phy.transmission(Phy::frame(size as u32)).secs(),
+                    _ => 8.0 * f64::from(transmitter.length(size as u32)) / rates(i).bits(),
+                }
         };
         self.links_from(start).map(time).sum()
     }
@@ -471,7 +485,7 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
 /// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the
 /// links, so that of what two links send at one time, the first link's comes first, whether they work ahead or not.
-fn assign_slots(links: &mut [Link], hops: &[Hop], lookahead: Lookahead) -> Vec<Event> {
+fn assign_slots(links: &mut [Link], media: &mut [Medium], hops: &[Hop], lookahead: Lookahead) -> Vec<Event> {
     let mut has_line = vec![lookahead == Lookahead::None; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
         has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked);
@@ -484,9 +498,13 @@ fn assign_slots(links: &mut [Link], hops: &[Hop], lookahead: Lookahead) -> Vec<E
     for (i, link) in links.iter_mut().enumerate() {
         if let Some(aqm_queue) = link.aqm_queue.as_deref_mut().filter(|aqm_queue| aqm_queue.ahead.is_none()) {
             (aqm_queue.ready_slot, aqm_queue.period_slot) = (slots.len(), slots.len() + 1);
-            let ready = if aqm_queue.station.is_some() { Event::Station } else { Event::Ready };
+            let ready = if aqm_queue.access.is_some() { Event::Station } else { Event::Ready };
             slots.extend([ready(i as u32), Event::Period(i as u32)]);
         }
+    }
+    for (i, medium) in media.iter_mut().enumerate() {
+        medium.slot = slots.len();
+        slots.push(Event::Medium(i as u32));
     }
     slots
 }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::measure::probe::Probe;
 use aqm::unit::{Rate, Span};
-use scenario::model::Link;
+use scenario::model::{Link, Part};
 
 impl<P: Probe> Simulation<P> {
     /// The violations of conservation in the run, which must be over, one sentence each; none in a correct run.
@@ -40,6 +40,10 @@ impl<P: Probe> Simulation<P> {
             let Some(metrics) = results.links.get(&link.name) else {
                 continue;
             };
+            // What leaves the queue in front of a driver is sent by other links.
+            if link.wifi.is_some_and(|air| air.part == Part::Front) {
+                continue;
+            }
             let seconds = (to.nanos() - from.nanos()) as f64 * 1e-9;
             // The window's ends are whole nanoseconds.
             let highest = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::max);

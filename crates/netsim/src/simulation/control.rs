@@ -268,8 +268,8 @@ impl Control {
             counts: aqm_queue.counts(),
             area: aqm_queue.occupancy.area_until(time),
             waited_ns: aqm_queue.delays.iter().map(Delays::total_ns).sum(),
-            // That of a half-duplex link is not among the bytes that have departed.
-            unsent: if aqm_queue.station.is_none() { aqm_queue.unsent(time, &link.transmitter) } else { 0.0 },
+            // That of a link that shares its medium is not among the bytes that have departed.
+            unsent: if !aqm_queue.holds() { aqm_queue.unsent(time, &link.transmitter) } else { 0.0 },
         }
     }
 }

@@ -87,12 +87,12 @@ impl<P: Probe> Emulation<P> {
     /// and [drops](Emulation::dropped) them.
     ///
     /// # Panics
-    /// If packets have been offered, or the link is half-duplex.
+    /// If packets have been offered, or the link shares its medium.
     pub fn leave_observed(&mut self) {
         assert!(self.offered.is_empty(), "from the start");
         let observed = self.run.scenario.observed;
         let aqm_queue = self.run.network.links[observed].aqm_queue();
-        assert!(aqm_queue.station.is_none(), "a queue outside has its link to itself");
+        assert!(aqm_queue.access.is_none(), "a queue outside has its link to itself");
         aqm_queue.outside = Some(Vec::new());
         self.onward = self.run.network.onward();
     }
@@ -182,7 +182,7 @@ impl<P: Probe> Emulation<P> {
                 Some(clock.after(sent, self.onward[link as usize]))
             }
             // What it sends at the earliest, and what the other end does when it hears that.
-            Event::Station(_) => Some(at),
+            Event::Station(_) | Event::Medium(_) => Some(at),
             _ => None,
         };
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);

@@ -8,14 +8,15 @@ use crate::measure::delivery::Delivery;
 use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
-use crate::network::back;
 use crate::network::link::Transmitter;
+use crate::network::{Access, Whose, back};
 use aqm::queue::Counts;
 use aqm::unit::Span;
 use run::results::{
     ClassDistributions, ClassMetrics, Distributions, Elsewhere, Engine, FlowMetrics, LaneMetrics,
     LinkDistributions, LinkMetrics, Metrics, Results, TrafficMetrics,
 };
+use scenario::model::{self, Part};
 use std::collections::BTreeMap;
 
 pub(super) fn sum(counts: &[Counts]) -> Counts {
@@ -163,7 +164,12 @@ impl<P: Probe> Simulation<P> {
         let used =
             move |i: usize| measured.get(&self.scenario.links[i].name).map(|metrics| metrics.utilisation);
         // The other direction of a half-duplex link is no other medium.
-        let is_other = move |i: usize, is_shared: bool| i != observed && !(is_shared && back(i) == observed);
+        let lan = |i: usize| self.scenario.links[i].wifi.map(|air| air.lan);
+        let is_other = move |i: usize, is_shared: bool| {
+            i != observed
+                && !(is_shared && back(i) == observed)
+                && (lan(i).is_none() || lan(i) != lan(observed))
+        };
         let others = links
             .filter(move |(i, (_, declared))| shares[*i] && is_other(*i, declared.half_duplex.is_some()));
         others.map(move |(i, (link, declared))| {
@@ -210,17 +216,20 @@ impl<P: Probe> Simulation<P> {
         aqm_queue.delays.iter().for_each(|class| delays.add(class));
         let occupancy = aqm_queue.occupancy.summary();
         let link = &self.network.links[i];
-        let sent = self.bits_sent(&link.transmitter, aqm_queue, &counts, |_| true);
+        let sent = self.bits_sent(&link.transmitter, aqm_queue, &counts, Whose::All);
         let idle = aqm_queue.idle_bits(self.end, link.transmitter.rate);
         // The bytes that framing adds do not come from the queue, although the link is busy with them: utilisation is computed
         // from the idle time.
         let declared = &self.scenario.links[i];
-        let station = aqm_queue.station.as_deref();
+        let tally = aqm_queue.tally();
+        let carried = match (tally, aqm_queue.access.as_deref()) {
+            (Some(tally), _) => Some(tally.carried.secs()),
+            (None, Some(Access::Driver(lan))) => Some(self.carried_from(*lan)),
+            _ => None,
+        };
         let utilisation = match declared.framing {
             _ if sent == 0.0 => 0.0,
-            _ if station.is_some() => {
-                station.map_or(0.0, |station| station.carried.secs() / seconds).min(1.0)
-            }
+            _ if carried.is_some() => carried.map_or(0.0, |carried| carried / seconds).min(1.0),
             None => sent / (sent + idle),
             Some(_) => (1.0
                 - idle / declared.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
@@ -237,8 +246,12 @@ impl<P: Probe> Simulation<P> {
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
-            collisions: station.map(|station| station.collisions),
-            collision_drops: station.map(|station| station.lost.len() as u64),
+            collisions: tally.map(|tally| tally.collisions),
+            collision_drops: tally.map(|tally| tally.lost),
+            aggregate_mean: tally.and_then(|tally| {
+                let [transmissions, frames] = tally.transmissions;
+                (transmissions > 0).then(|| frames as f64 / transmissions as f64)
+            }),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),
@@ -257,7 +270,7 @@ impl<P: Probe> Simulation<P> {
         let meter = &aqm_queue.meters[lane];
         let counts = aqm_queue.queue.lane_counts()[lane].since(&meter.at_warmup);
         let occupancy = meter.occupancy.summary();
-        let sent = self.bits_sent(transmitter, aqm_queue, &counts, |owner| owner.lane == lane);
+        let sent = self.bits_sent(transmitter, aqm_queue, &counts, Whose::Lane(lane));
         let traffic = traffic_metrics(&counts, &meter.delays, sent / seconds);
         LaneMetrics {
             queue_mean: occupancy.map(|o| o.mean),
@@ -268,30 +281,41 @@ impl<P: Probe> Simulation<P> {
         }
     }
 
-    /// Bits sent within the window for the packets that `counts` covers and the owners that `belongs` selects. Packets are
-    /// counted when their transmission begins: for the packet that straddles the start of the window, the part within is
+    /// The time in s since the warm-up that an access point's transmissions to its stations took.
+    fn carried_from(&self, lan: usize) -> f64 {
+        let is_down = |link: &model::Link| {
+            link.wifi.is_some_and(|air| air.lan == lan && matches!(air.part, Part::Down(_)))
+        };
+        let links = self.network.links.iter().zip(&self.scenario.links);
+        let down =
+            links.filter(|(_, declared)| is_down(declared)).filter_map(|(link, _)| link.aqm_queue.as_ref());
+        down.filter_map(|aqm_queue| aqm_queue.tally()).map(|tally| tally.carried.secs()).sum()
+    }
+
+    /// Bits sent within the window for the packets that `counts` covers, of those whose `whose` says. A medium that links share
+    /// counts them when they are sent. Others count a packet when its transmission begins: for the packet that straddles the start of the window, the part within is
     /// added; for the packet at the end, the part beyond is subtracted.
     fn bits_sent(
         &self,
         transmitter: &Transmitter,
         aqm_queue: &AqmQueue,
         counts: &Counts,
-        belongs: impl Fn(Owner) -> bool,
+        whose: Whose,
     ) -> f64 {
-        let counted = |bits: f64, owner: Owner| if belongs(owner) { bits } else { 0.0 };
+        if let Some(tally) = aqm_queue.tally() {
+            return tally.bits(whose);
+        }
+        let counted = |bits: f64, owner: Owner| if whose.includes(owner) { bits } else { 0.0 };
         let (unsent, owner) = aqm_queue.unsent_at_warmup;
         let straddling =
             counted(unsent, owner) - counted(aqm_queue.unsent(self.end, transmitter), aqm_queue.sending);
-        let given_up = aqm_queue.station.iter().flat_map(|station| station.lost_in_window());
-        let never: u64 = given_up.filter(|lost| belongs(lost.0)).map(|lost| u64::from(lost.1)).sum();
-        // A packet taken before the window and given up in it is among those bits that straddle its start.
-        (counts.departed_bytes as f64 - never as f64) * 8.0 + straddling
+        counts.departed_bytes as f64 * 8.0 + straddling
     }
 
     fn class_metrics(&self, class: usize, aqm_queue: &AqmQueue, runs: &Runs, seconds: f64) -> ClassMetrics {
         let counts = aqm_queue.queue.counts()[class].since(&aqm_queue.at_warmup[class]);
         let transmitter = &self.network.links[self.scenario.observed].transmitter;
-        let sent = self.bits_sent(transmitter, aqm_queue, &counts, |owner| owner.class == class);
+        let sent = self.bits_sent(transmitter, aqm_queue, &counts, Whose::Class(class));
         let traffic = traffic_metrics(&counts, &aqm_queue.delays[class], sent / seconds);
         let delivery = &self.deliveries.classes[class];
         let completions = &delivery.completions;

@@ -2,11 +2,13 @@
 
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
-use crate::model::{Buffer, Change, Clock, Distribution, Feedback, Flavour, Scenario, Tcp, TrafficKind, Udp};
+use crate::model::{
+    Air, Buffer, Change, Clock, Distribution, Feedback, Flavour, Part, Scenario, Tcp, TrafficKind, Udp,
+};
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
-use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry};
+use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
 use aqm::params::{Field, ParamError};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
@@ -296,7 +298,10 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let entries = tables.links.iter().map(|entry| (&*entry.table.name, entry)).collect();
     for link in &scenario.links {
         let (Limit::Bytes(bytes) | Limit::BytesBefore(bytes)) = link.buffer else { continue };
-        let (path, buffer) = said(&link.name, tables, &entries);
+        let (path, buffer) = match link.wifi {
+            Some(air) => of_wifi(&tables.wifis[air.lan], air.part),
+            None => said(&link.name, tables, &entries),
+        };
         if !reader.fine(&[&path]) {
             continue;
         }
@@ -315,6 +320,15 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     }
 }
 
+/// What the file says about the buffer of a part of a wireless LAN, and where.
+fn of_wifi(entry: &WifiEntry, part: Part) -> (String, Buffer) {
+    let WifiEntry { path, table, .. } = entry;
+    match part {
+        Part::Front | Part::Down(_) => (below(path, "buffer"), table.buffer),
+        Part::Up(_) => (below(path, "reverse_buffer"), table.reverse_buffer),
+    }
+}
+
 /// What the file says about the buffer of a link, and where.
 fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (String, Buffer) {
     let cable = link.trim_end_matches(":reverse");
@@ -329,7 +343,7 @@ fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (St
             ("dumbbell", auto, table.reverse_buffer)
         }
         (None, Some(table)) => ("dumbbell", ("access_buffer", table.access_buffer), None),
-        (None, None) => unreachable!("a link is of a dumbbell or of its own table"),
+        (None, None) => unreachable!("a link is of a dumbbell, of a wireless LAN or of its own table"),
     };
     let (key, buffer) =
         reverse.filter(|_| link != cable).map_or(buffer, |reverse| ("reverse_buffer", reverse));
@@ -345,7 +359,16 @@ pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_
         {
             let cable = link.name.trim_end_matches(":reverse");
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
-            let path = if tables.dumbbell.is_some() { key.to_owned() } else { format!("link.{cable}.{key}") };
+            let (key, list) = match link.wifi {
+                Some(Air { lan, part: Part::Up(_) }) => ("reverse_aqm", Some(&tables.wifis[lan].path)),
+                Some(Air { lan, .. }) => ("aqm", Some(&tables.wifis[lan].path)),
+                None => (key, None),
+            };
+            let path = match list {
+                Some(path) => below(path, key),
+                None if tables.dumbbell.is_some() => key.to_owned(),
+                None => format!("link.{cable}.{key}"),
+            };
             reader.refuse(&below(&path, &name), Some(found), format!("must be {allowed}"));
         }
     }
@@ -403,6 +426,9 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
         TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
         TrafficKind::Ftp(_) => {
             let cable = link.name.trim_end_matches(":reverse");
+            if link.wifi.is_some() {
+                return count;
+            }
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {
                 true => format!("link.{cable}."),
                 false if cable == BOTTLENECK => "dumbbell.".to_owned(),

@@ -3,13 +3,13 @@
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
-    Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic,
-    least_common_multiple,
+    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Part, Queues, Scenario, Traffic,
+    Wifi, least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
-use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
 use aqm::params::Field as _;
@@ -18,6 +18,9 @@ use std::collections::HashMap;
 
 /// Most hosts on one side of a dumbbell, and most pairs of nodes of a `short` entry.
 const MOST_HOSTS: usize = 10_000;
+
+/// The rate of the way through an access point to its other side: as good as none.
+const FASTEST: Rate = Rate::mbit_per_s(100_000);
 
 /// The groups of a dumbbell's hosts: the name of the group in traffic entries, and the hosts' name before the number.
 const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];
@@ -30,6 +33,8 @@ struct Cable<'a> {
     overhead: Bytes,
     framing: Option<&'a Framing>,
     half_duplex: Option<Span>,
+    /// Its parts of a wireless LAN, in the two directions.
+    airs: [Option<Air>; 2],
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
@@ -68,6 +73,7 @@ struct Network {
     nodes: Vec<String>,
     numbers: HashMap<String, usize>,
     links: Vec<Link>,
+    wifis: Vec<Wifi>,
     /// What the file says about the buffer of each link.
     buffers: Vec<Said>,
     packet: Bytes,
@@ -121,6 +127,7 @@ impl Network {
                     None => cable.framing.cloned(),
                 },
                 half_duplex: cable.half_duplex,
+                wifi: cable.airs[i],
                 packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
@@ -137,6 +144,7 @@ impl Network {
             overhead: dumbbell.overhead,
             framing: dumbbell.framing.as_ref(),
             half_duplex: None,
+            airs: [None; 2],
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
@@ -156,6 +164,7 @@ impl Network {
                 overhead: Bytes(0),
                 framing: None,
                 half_duplex: dumbbell.access_half_duplex,
+                airs: [None; 2],
                 rates: [rate; 2],
                 changes: Default::default(),
                 buffers: [dumbbell.access_buffer; 2],
@@ -188,6 +197,7 @@ impl Network {
             overhead: table.overhead,
             framing: table.framing.as_ref(),
             half_duplex: table.half_duplex,
+            airs: [None; 2],
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
@@ -196,6 +206,60 @@ impl Network {
             losses: entry.losses.clone(),
             ecn_paths: [table.ecn_path, table.reverse_ecn_path],
         });
+    }
+
+    /// Adds a `[[wifi]]`, number `lan`: with a queue for all stations, the driver behind it is a node.
+    fn wifi(&mut self, entry: &WifiEntry, lan: usize) {
+        let (table, Some(wifi)) = (&entry.table, &entry.wifi) else { return };
+        let air = |part| Some(Air { lan, part });
+        let [aqm, reverse_aqm] = params(&entry.aqms);
+        let droptail = || AnyParams::of("droptail");
+        let cable = |name: String, ends, rates, buffers, airs, aqms| Cable {
+            name,
+            ends,
+            delay: Distribution::Fixed(table.delay),
+            overhead: Bytes(0),
+            framing: None,
+            half_duplex: None,
+            airs,
+            rates,
+            changes: Default::default(),
+            buffers,
+            admission: None,
+            aqms,
+            losses: [None, None],
+            ecn_paths: [EcnPath::Pass; 2],
+        };
+        // The access point has a queue to be observed, so it always has an algorithm.
+        let managed = aqm.or_else(droptail);
+        let driver = format!("{}.driver", table.name);
+        let (from, own) = match table.queues {
+            Queues::Station => (&table.ap, (managed, table.buffer)),
+            Queues::Shared => {
+                let (rates, buffers) = ([mean_rate(wifi), FASTEST], [table.buffer, table.reverse_buffer]);
+                let front = cable(
+                    table.name.clone(),
+                    [&table.ap, &driver],
+                    rates,
+                    buffers,
+                    [air(Part::Front), None],
+                    [managed, None],
+                );
+                self.connect(Cable { delay: Distribution::Fixed(Span::ZERO), ..front });
+                (&driver, (droptail(), Buffer::Limit(Limit::Packets(table.driver))))
+            }
+        };
+        for (i, (station, phy)) in table.stations.iter().zip(&wifi.stations).enumerate() {
+            let (aqm, buffer) = own.clone();
+            self.connect(cable(
+                format!("{}.{station}", table.name),
+                [from, station],
+                [phy.rate(); 2],
+                [buffer, table.reverse_buffer],
+                [air(Part::Down(i)), air(Part::Up(i))],
+                [aqm, reverse_aqm.clone()],
+            ));
+        }
     }
 
     /// For each node, the lowest-numbered node to which it has a path. All links have both directions.
@@ -214,6 +278,12 @@ impl Network {
         }
         (0..island.len()).map(|node| root(&mut island, node)).collect()
     }
+}
+
+/// The rate of a queue in front of all stations: that of the same bytes to each.
+fn mean_rate(wifi: &Wifi) -> Rate {
+    let times: f64 = wifi.stations.iter().map(|phy| 1.0 / phy.rate().bits()).sum();
+    Rate::bit_per_s((wifi.stations.len() as f64 / times) as u64)
 }
 
 /// The numbers of senders and receivers that an entry has for itself.
@@ -255,8 +325,8 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     });
     match &tables.dumbbell {
         Some(dumbbell) => network.dumbbell(dumbbell, hosts, tables),
-        None if reader.document.root().get("link").is_none() => {
-            reader.refuse("", None, "no network: needs a [dumbbell] or [[link]] tables");
+        None if !reader.document.is_graph() => {
+            reader.refuse("", None, "no network: needs a [dumbbell], or [[link]] or [[wifi]] tables");
         }
         None => {
             for key in ALGORITHMS.into_iter().filter(|key| reader.document.root().get(key).is_some()) {
@@ -269,11 +339,21 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     for entry in &tables.links {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
+    for entry in &tables.wifis {
+        let names = network.links.iter().map(|link| link.name.split('.').next().unwrap_or_default());
+        if names.into_iter().any(|name| name == entry.table.name) {
+            let message = "a link has this name, or one that begins with it";
+            reader.refuse(&below(&entry.path, "name"), Some(format!("{:?}", entry.table.name)), message);
+        } else {
+            network.wifi(entry, network.wifis.len());
+            network.wifis.extend(entry.wifi.clone());
+        }
+    }
     let observed = observed(tables, &network, reader);
     // An observed link is measured, and so is one that cannot know ahead when packets leave: a buffer without an algorithm
     // becomes a drop-tail queue.
     for (i, link) in network.links.iter_mut().enumerate() {
-        if link.aqm.is_none() && (i == observed || link.half_duplex.is_some()) {
+        if link.aqm.is_none() && (i == observed || link.is_shared()) {
             link.aqm = AnyParams::of("droptail");
         }
     }
@@ -290,6 +370,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         record: tables.record.clone(),
         nodes: network.nodes,
         links: network.links,
+        wifis: network.wifis,
         observed,
         discipline,
         traffic,
@@ -304,8 +385,9 @@ fn discipline(tables: &Tables, observed: Option<&Link>) -> String {
     let name = observed.map_or("", |link| &link.name);
     let cable = name.trim_end_matches(":reverse");
     let entry = tables.links.iter().find(|entry| entry.table.name == cable);
-    let said = match entry {
-        Some(entry) => &entry.aqms,
+    let wifi = observed.and_then(|link| Some(&tables.wifis[link.wifi?.lan]));
+    let said = match entry.map(|entry| &entry.aqms).or(wifi.map(|entry| &entry.aqms)) {
+        Some(aqms) => aqms,
         None if cable == BOTTLENECK => &tables.aqms,
         None => &[None, None],
     };

@@ -1,10 +1,10 @@
 //! The numbers of a program, which counts in base units: a file has the unit beside each number.
 
-use crate::keys::{ALGORITHMS, LISTS, LOSSES, RECORDED, name_key};
+use crate::keys::{ALGORITHMS, LISTS, LOSSES, MANAGED, RECORDED, name_key};
 use crate::model::{General, Gilbert, Record, Response, Tcp};
 use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
-use crate::tables::{Dumbbell, LinkTable, Recorded, TrafficTable};
+use crate::tables::{Dumbbell, LinkTable, Recorded, TrafficTable, WifiTable};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, ParamKind, Params as _, Spec, Value};
 use aqm::unit::in_base_unit;
@@ -43,9 +43,11 @@ impl Document {
         let root = self.root();
         if keys[0] == ALGORITHMS[0] && self.is_graph() {
             // `aqm` is that of every link that has one.
-            let links = root.get("link")?.entries().iter().filter_map(Node::table);
-            let managed = links.into_iter().find(|link| link.get(keys[0]).is_some())?;
-            return self.unit(managed, &entry("link"), &keys);
+            let of =
+                |list| root.get(list).map(Node::entries).unwrap_or_default().iter().filter_map(Node::table);
+            let mut all = MANAGED.into_iter().flat_map(|list| of(list).map(move |table| (list, table)));
+            let (list, managed) = all.find(|(_, table)| table.get(keys[0]).is_some())?;
+            return self.unit(managed, &entry(list), &keys);
         }
         match &keys[..] {
             [list, name, inside @ ..] if LISTS.contains(list) => {
@@ -147,7 +149,11 @@ impl Document {
 
 /// What may be in an entry of a list.
 fn entry(list: &str) -> Scope {
-    if list == "link" { LinkTable::specs().into() } else { TrafficTable::specs().into() }
+    match list {
+        "link" => LinkTable::specs().into(),
+        "wifi" => WifiTable::specs().into(),
+        _ => TrafficTable::specs().into(),
+    }
 }
 
 fn has_number(value: &Value) -> bool {
@@ -184,6 +190,7 @@ mod tests {
             (both.into(), "response.".into(), Response::specs()),
             (both.into(), "record.".into(), Record::specs()),
             ("[[link]]\nname = 'up'".into(), "link.up.".into(), LinkTable::specs()),
+            ("[[wifi]]\nname = 'air'".into(), "wifi.air.".into(), WifiTable::specs()),
         ];
         for name in aqm::aqm::NAMES {
             let specs = AnyParams::of(name).unwrap().specs();

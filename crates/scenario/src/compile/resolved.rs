@@ -3,8 +3,9 @@
 use crate::json::{object, value};
 use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
 use crate::model::{Link, Loss, Scenario};
+use crate::reader::Algorithm;
 use crate::tables::traffic::has;
-use crate::tables::{Admission, LinkEntry, Tables, TrafficEntry};
+use crate::tables::{Admission, LinkEntry, Tables, TrafficEntry, WifiEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params};
 use aqm::unit::Limit;
@@ -34,13 +35,23 @@ fn admission(map: &mut Map<String, Json>, cable: &str, scenario: &Scenario) {
 fn link(entry: &LinkEntry, scenario: &Scenario) -> Json {
     let mut map = parameters(&entry.table);
     admission(&mut map, &entry.table.name, scenario);
-    for (key, aqm) in ALGORITHMS.into_iter().zip(&entry.aqms) {
+    algorithms(&mut map, &entry.aqms);
+    losses(&mut map, &entry.losses);
+    Json::Object(map)
+}
+
+fn wifi(entry: &WifiEntry) -> Json {
+    let mut map = parameters(&entry.table);
+    algorithms(&mut map, &entry.aqms);
+    Json::Object(map)
+}
+
+fn algorithms(map: &mut Map<String, Json>, aqms: &[Option<Algorithm>; 2]) {
+    for (key, aqm) in ALGORITHMS.into_iter().zip(aqms) {
         if let Some(aqm) = aqm {
             map.insert(key.to_owned(), algorithm(&aqm.name, &aqm.params));
         }
     }
-    losses(&mut map, &entry.losses);
-    Json::Object(map)
 }
 
 fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
@@ -88,6 +99,9 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
     }
     if !tables.links.is_empty() {
         map.insert("link".to_owned(), tables.links.iter().map(|entry| link(entry, scenario)).collect());
+    }
+    if !tables.wifis.is_empty() {
+        map.insert("wifi".to_owned(), tables.wifis.iter().map(wifi).collect());
     }
     map.insert("traffic".to_owned(), tables.traffic.iter().map(traffic).collect());
     map.insert("response".to_owned(), Json::Object(parameters(&tables.response)));

@@ -2,6 +2,7 @@
 //! ECN there.
 
 use super::distribution::Distribution;
+use super::wifi::Air;
 use aqm::Port;
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
@@ -44,6 +45,8 @@ pub struct Link {
     pub framing: Option<Framing>,
     /// If it is half-duplex Ethernet, which shares its medium with the link back: how long a signal takes to the other end.
     pub half_duplex: Option<Span>,
+    /// If it is a part of a wireless LAN: which.
+    pub wifi: Option<Air>,
     /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
@@ -140,8 +143,14 @@ impl Link {
     #[must_use]
     pub const fn has_gate(&self) -> bool {
         self.loss.is_some()
-            || self.half_duplex.is_some()
+            || self.is_shared()
             || !matches!(self.ecn_path, EcnPath::Pass | EcnPath::ClearMarks)
+    }
+
+    /// Whether other links send on its medium, too.
+    #[must_use]
+    pub const fn is_shared(&self) -> bool {
+        self.half_duplex.is_some() || self.wifi.is_some()
     }
 
     /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
@@ -254,6 +263,7 @@ pub(super) mod tests {
             overhead: Bytes(0),
             framing: None,
             half_duplex: None,
+            wifi: None,
             packet: Bytes(500),
         }
     }

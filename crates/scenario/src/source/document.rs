@@ -1,6 +1,6 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, RECORDED, SWEEP, VARY, name_key};
+use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, MANAGED, RECORDED, SWEEP, VARY, name_key};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
@@ -90,8 +90,7 @@ impl Document {
             return Ok(());
         }
         let mut replaced = false;
-        for entry in self.root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
-            let Data::Table(link) = &mut entry.data else { continue };
+        for link in self.managed() {
             for key in ALGORITHMS {
                 if let Some(old) = link.get_mut(key) {
                     *old = node(Some(&*old));
@@ -116,15 +115,20 @@ impl Document {
         before.iter().filter(lost).map(|(origin, _)| origin.to_string()).min()
     }
 
-    /// Whether the network consists of `[[link]]`s only, to whose algorithms a change of `aqm` applies.
+    /// Whether the network consists of `[[link]]`s and `[[wifi]]`s only, to whose algorithms a change of `aqm` applies.
     pub(crate) fn is_graph(&self) -> bool {
-        self.root.get("dumbbell").is_none() && self.root.get("link").is_some()
+        self.root.get("dumbbell").is_none() && MANAGED.iter().any(|list| self.root.get(list).is_some())
+    }
+
+    /// The tables of the entries that may have algorithms.
+    fn managed(&mut self) -> impl Iterator<Item = &mut Table> {
+        let lists = self.root.iter_mut().filter(|(list, _)| MANAGED.contains(list));
+        lists.flat_map(|(_, node)| node.entries_mut()).filter_map(Node::table_mut)
     }
 
     /// Sets a parameter of the algorithm of every link that has one.
     fn put_in_every_algorithm(&mut self, path: &[&str], node: &Node) -> Result<(), Problem> {
-        for entry in self.root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
-            let Data::Table(link) = &mut entry.data else { continue };
+        for link in self.managed() {
             for key in ALGORITHMS {
                 if link.get(key).is_some() {
                     let keys: Vec<&str> = std::iter::once(key).chain(path.iter().copied()).collect();
@@ -255,10 +259,12 @@ impl Document {
             self.complete_rates(dumbbell);
         }
         self.complete_algorithms(&mut root, sources);
-        for entry in root.get_mut("link").map(Node::entries_mut).unwrap_or_default() {
-            self.complete_rates(entry);
-            if let Data::Table(link) = &mut entry.data {
-                self.complete_algorithms(link, sources);
+        for (_, list) in root.iter_mut().filter(|(key, _)| MANAGED.contains(key)) {
+            for entry in list.entries_mut() {
+                self.complete_rates(entry);
+                if let Data::Table(link) = &mut entry.data {
+                    self.complete_algorithms(link, sources);
+                }
             }
         }
         root.to_toml().to_string()

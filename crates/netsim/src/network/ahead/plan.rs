@@ -77,7 +77,7 @@ pub(crate) fn takes_over(links: &[model::Link], works_ahead: &[bool], feeders: &
 
 /// Whether the queue of a link with an AQM may work ahead.
 pub(crate) fn may_work_ahead(link: &model::Link, is_final: bool) -> bool {
-    let is_alone = link.half_duplex.is_none();
+    let is_alone = !link.is_shared();
     is_final && is_alone && link.changes.is_empty() && link.ecn_path != model::EcnPath::Clear
 }
 

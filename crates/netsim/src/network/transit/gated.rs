@@ -38,7 +38,7 @@ impl<P: Probe> Network<P> {
         packet: &Packet,
     ) {
         let i = hop.link();
-        if self.links[i].aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.station.is_some()) {
+        if self.links[i].aqm_queue.as_ref().is_some_and(|aqm_queue| aqm_queue.access.is_some()) {
             self.enqueue_shared(clock, i, packet.at_hop(next, false));
         } else if hop.has_aqm() {
             self.enqueue(clock, i, packet.at_hop(next, false));

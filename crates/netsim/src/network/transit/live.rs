@@ -71,8 +71,8 @@ impl<P: Probe> Network<P> {
         let (ready, timer) = (aqm_queue.ready_slot, aqm_queue.period_slot);
         let waits = aqm_queue.busy || resumed && aqm_queue.queue.is_empty();
         let same_timer = resumed && aqm_queue.queue.period() == period;
-        if !waits && self.links[i].aqm_queue().station.is_some() {
-            self.load_station(Integer, i);
+        if !waits && self.links[i].aqm_queue().access.is_some() {
+            self.load_shared(Integer, i);
         } else if !waits {
             self.events.set(ready, NEVER);
             self.transmit(Integer, i);

@@ -1,23 +1,33 @@
-//! Links that share their medium with the link back: half-duplex Ethernet.
+//! Links that share their medium with others: half-duplex Ethernet, of which the link back is the other one; `wifi` has the
+//! parts of a wireless LAN.
 
 use super::Network;
 use crate::engine::order::{NEVER, Order};
 use crate::measure::probe::Probe;
+use crate::network::access::{Access, Frame};
 use crate::network::fate::{Cause, Lost};
 use crate::network::link::Passage;
 use crate::network::service;
-use crate::network::station::{Frame, Station, Step, back};
+use crate::network::station::{Station, Step, back};
 use crate::packet::Packet;
 use aqm::unit::Time;
 
 impl<P: Probe> Network<P> {
     fn station(&mut self, link: usize) -> &mut Station {
-        self.links[link].aqm_queue().station.as_deref_mut().expect("both ends of a shared medium have one")
+        match self.links[link].aqm_queue().access.as_deref_mut() {
+            Some(Access::Ethernet(station)) => station,
+            _ => unreachable!("both ends of half-duplex Ethernet have one"),
+        }
     }
 
     /// A packet comes to such a link now.
     #[inline(never)]
     pub(super) fn enqueue_shared<C: Order>(&mut self, clock: C, i: usize, packet: Packet) {
+        match self.links[i].aqm_queue().access.as_deref() {
+            Some(Access::Wifi(_)) => return self.enqueue_at_radio(clock, i, &packet),
+            Some(&Access::Driver(medium)) => return self.enqueue_at_driver(clock, i, medium, &packet),
+            _ => {}
+        }
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
         if service::admit(link, now, &packet, &mut observers).is_none() {
@@ -27,6 +37,15 @@ impl<P: Probe> Network<P> {
             observers.note_length(now, link.aqm_queue());
         } else {
             self.load_station(clock, i);
+        }
+    }
+
+    /// A link on such a medium, which may have been paused, is asked for its next packets.
+    pub(super) fn load_shared<C: Order>(&mut self, clock: C, i: usize) {
+        match self.links[i].aqm_queue().access.as_deref() {
+            Some(Access::Wifi(_)) => self.load_radio(clock, i),
+            Some(&Access::Driver(medium)) => self.feed_driver(clock, medium),
+            _ => self.load_station(clock, i),
         }
     }
 
@@ -78,29 +97,42 @@ impl<P: Probe> Network<P> {
         match step {
             Step::Begins | Step::Collided | Step::Hears => self.schedule_station(clock, i),
             Step::Sent(frame) => {
-                let (now, start) = (self.events.now(), self.events.event_time(clock));
-                let (link, observers) = self.observed(i);
-                let (delay, aqm_queue) = (link.transmitter.delay, link.aqm_queue());
-                aqm_queue.sent = at;
-                let (owner, bytes) = frame.owner;
-                observers.probe.on_sent(aqm_queue.number, now, owner, bytes);
-                if P::CHECKS {
-                    let framed = frame.packet.with_size(bytes as u16);
-                    observers.ledger.on_departure(i, now, &framed, frame.waited);
-                }
-                let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
-                self.pass_on(clock, i, Passage { start, arrival }, frame.packet);
-                self.load_station(clock, i);
-            }
-            Step::GaveUp(Frame { packet, waited, .. }) => {
                 self.links[i].aqm_queue().sent = at;
-                self.path_losses.note(at, &packet);
-                if P::CHECKS {
-                    let how = Lost { link: i, at, cause: Cause::Collisions, waited };
-                    self.ledger.on_loss(&packet, how);
-                }
+                self.note_sent(clock, i, frame);
                 self.load_station(clock, i);
             }
+            Step::GaveUp(frame) => {
+                self.links[i].aqm_queue().sent = at;
+                self.note_given_up(i, at, frame, Cause::Collisions);
+                self.load_station(clock, i);
+            }
+        }
+    }
+
+    /// A frame has been sent, and is under way to the other end.
+    pub(super) fn note_sent<C: Order>(&mut self, clock: C, i: usize, frame: Frame) {
+        let (now, start) = (self.events.now(), self.events.event_time(clock));
+        let (link, observers) = self.observed(i);
+        let (delay, aqm_queue) = (link.transmitter.delay, link.aqm_queue());
+        let (owner, bytes) = frame.owner;
+        aqm_queue.tally_mut().into_iter().for_each(|tally| tally.note_sent(frame.owner));
+        observers.probe.on_sent(aqm_queue.number, now, owner, bytes);
+        if P::CHECKS {
+            let framed = frame.packet.with_size(bytes as u16);
+            observers.ledger.on_departure(i, now, &framed, frame.waited);
+        }
+        let arrival = (clock.after(clock.at(start), delay), clock.elapsed_rank(delay));
+        self.pass_on(clock, i, Passage { start, arrival }, frame.packet);
+    }
+
+    /// A frame is given up.
+    pub(super) fn note_given_up(&mut self, i: usize, at: Time, frame: Frame, cause: Cause) {
+        let Frame { packet, waited, owner, .. } = frame;
+        self.links[i].aqm_queue().tally_mut().into_iter().for_each(|tally| tally.note_lost(owner));
+        self.path_losses.note(at, &packet);
+        if P::CHECKS {
+            let how = Lost { link: i, at, cause, waited };
+            self.ledger.on_loss(&packet, how);
         }
     }
 }

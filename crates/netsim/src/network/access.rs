@@ -1,0 +1,152 @@
+//! What a link has to do with a medium that it shares: the frames that have left its queue and are not sent yet, and the counts
+//! of those that are, or were given up.
+
+use crate::measure::probe::Owner;
+use crate::network::radio::Radio;
+use crate::network::station::Station;
+use crate::packet::Packet;
+use aqm::unit::Span;
+
+/// A frame that a link has to send.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// With the number of its next hop.
+    pub(crate) packet: Packet,
+    /// Whose it is, and its bytes in the queue.
+    pub(crate) owner: (Owner, u32),
+    /// How long it waited in the queue.
+    pub(crate) waited: Span,
+    /// Its bytes on the medium: with preamble and gap of Ethernet, or as a part of an aggregate.
+    pub(crate) length: u32,
+}
+
+/// A link's end of a medium that it shares.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// Of half-duplex Ethernet.
+    Ethernet(Station),
+    /// Of a wireless LAN.
+    Wifi(Radio),
+    /// The queue in front of the driver of an access point, in this wireless LAN: the driver takes its packets as soon as it has
+    /// room.
+    Driver(usize),
+}
+
+/// The packets that are counted together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Whose {
+    All,
+    Class(usize),
+    Lane(usize),
+}
+
+impl Whose {
+    pub(crate) fn includes(self, owner: Owner) -> bool {
+        match self {
+            Self::All => true,
+            Self::Class(class) => owner.class == class,
+            Self::Lane(lane) => owner.lane == lane,
+        }
+    }
+}
+
+/// What a link on such a medium has sent and given up.
+#[derive(Debug)]
+pub(crate) struct Tally {
+    /// Transmissions that collided.
+    pub(crate) collisions: u64,
+    /// The frames that were given up, and their bytes.
+    pub(crate) lost: u64,
+    lost_bytes: u64,
+    /// Since the warm-up: how long its frames were on the medium, with what belongs to them.
+    pub(crate) carried: Span,
+    /// Since the warm-up: the transmissions that took place, and their frames.
+    pub(crate) transmissions: [u64; 2],
+    /// Since the warm-up: the bytes sent, by class and by lane.
+    classes: Vec<u64>,
+    lanes: Vec<u64>,
+}
+
+impl Tally {
+    pub(crate) fn new(classes: usize, lanes: usize) -> Self {
+        Self {
+            collisions: 0,
+            lost: 0,
+            lost_bytes: 0,
+            carried: Span::ZERO,
+            transmissions: [0; 2],
+            classes: vec![0; classes],
+            lanes: vec![0; lanes],
+        }
+    }
+
+    fn end_warmup(&mut self) {
+        self.carried = Span::ZERO;
+        self.transmissions = [0; 2];
+        self.classes.fill(0);
+        self.lanes.fill(0);
+    }
+
+    /// A frame has been sent.
+    pub(crate) fn note_sent(&mut self, (owner, bytes): (Owner, u32)) {
+        self.classes[owner.class] += u64::from(bytes);
+        // Of an algorithm that has replaced another the lanes are not counted.
+        self.lanes.get_mut(owner.lane).into_iter().for_each(|lane| *lane += u64::from(bytes));
+    }
+
+    /// A frame has been given up.
+    pub(crate) fn note_lost(&mut self, (_, bytes): (Owner, u32)) {
+        self.lost += 1;
+        self.lost_bytes += u64::from(bytes);
+    }
+
+    /// Bits sent since the warm-up.
+    pub(crate) fn bits(&self, whose: Whose) -> f64 {
+        let bytes = match whose {
+            Whose::All => self.classes.iter().sum(),
+            Whose::Class(class) => self.classes[class],
+            Whose::Lane(lane) => self.lanes.get(lane).copied().unwrap_or(0),
+        };
+        8.0 * bytes as f64
+    }
+}
+
+impl Access {
+    /// The counts of its frames, if its medium holds them.
+    pub(crate) const fn tally(&self) -> Option<&Tally> {
+        match self {
+            Self::Ethernet(station) => Some(&station.tally),
+            Self::Wifi(radio) => Some(&radio.tally),
+            Self::Driver(_) => None,
+        }
+    }
+
+    pub(crate) const fn tally_mut(&mut self) -> Option<&mut Tally> {
+        match self {
+            Self::Ethernet(station) => Some(&mut station.tally),
+            Self::Wifi(radio) => Some(&mut radio.tally),
+            Self::Driver(_) => None,
+        }
+    }
+
+    /// The frames that have left the queue and are neither sent nor given up.
+    pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
+        let (one, many) = match self {
+            Self::Ethernet(station) => (station.frame.as_ref(), None),
+            Self::Wifi(radio) => (None, Some(radio)),
+            Self::Driver(_) => (None, None),
+        };
+        one.into_iter().chain(many.into_iter().flat_map(Radio::frames))
+    }
+
+    /// The bytes that have left the queue and were not sent: given up, or not yet.
+    pub(crate) fn unsent(&self) -> u64 {
+        let held: u64 = self.frames().map(|frame| u64::from(frame.owner.1)).sum();
+        held + self.tally().map_or(0, |tally| tally.lost_bytes)
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn end_warmup(&mut self) {
+        self.tally_mut().into_iter().for_each(Tally::end_warmup);
+    }
+}

@@ -1,0 +1,260 @@
+//! `[[wifi]]`: an access point and its stations.
+
+use crate::keys::{ALGORITHMS, below, is_name};
+use crate::model::{Access, Buffer, Phy, Queues, Scheduler, Standard, Wifi};
+use crate::reader::{Algorithm, Reader};
+use crate::source::tree::Table;
+use crate::tables::link::{BUFFERS, DELAYS};
+use aqm::params;
+use aqm::params::{Field, Range};
+use aqm::unit::{Limit, Span};
+use std::collections::HashSet;
+
+/// Most stations, to which a queue each belongs.
+const MOST_STATIONS: usize = 1000;
+
+/// The longest transmission that a preamble can announce.
+const LONGEST: f64 = 5.484e-3;
+
+params! {
+    /// A wireless LAN: an access point and stations, which share one medium. A link leads from the access point to each station
+    /// and back.
+    pub struct WifiTable {
+        /// Its name. The link to the station `laptop` of `wlan` is `wlan.laptop`, that back `wlan.laptop:reverse`; with
+        /// `queues = "shared"`, the queue in front of them is the link `wlan`.
+        name: String = String::new(), "";
+        /// The node that is the access point.
+        ap: String = String::new(), "";
+        /// The nodes that are stations.
+        stations: Vec<String> = Vec::new(), "";
+        /// The generation: `n`, `ac` or `ax`, with its rates and preambles.
+        standard: Standard = Standard::Ax, "";
+        /// Width of the channel in MHz: 20 or 40, of `ac` and `ax` also 80 or 160.
+        width: u32 = 20, "MHz", Range::new(20.0, 160.0);
+        /// Modulation and coding (MCS) of each station, both to it and from it: one for all, or one for each.
+        mcs: Option<Vec<u32>> = None, "", Range::new(0.0, 11.0);
+        /// Spatial streams of each station, as `mcs`: at most 4 of `n`, 8 of `ac` and `ax`.
+        streams: Vec<u32> = vec![1], "streams", Range::new(1.0, 8.0);
+        /// Guard interval: 0.8 us, of `n` and `ac` also 0.4 us, of `ax` also 1.6 us and 3.2 us.
+        guard: Span = Span::ns(800), "s", Range::new(0.0, 1e-5);
+        /// The probability that a frame to or from each station is lost on the air, as `mcs`: one for all, or one for each.
+        /// Lost frames are sent again.
+        error: Vec<f64> = vec![0.0], "", Range::new(0.0, 1.0);
+        /// The slot of contention.
+        slot: Span = Span::us(9), "s", Range::above(0.0, 1e-3);
+        /// The gap before answers (SIFS): 16 us at 5 GHz, 10 us at 2.4 GHz.
+        sifs: Span = Span::us(16), "s", Range::above(0.0, 1e-3);
+        /// The slots of the gap before contention (AIFS) behind a SIFS; 3 is that of best effort.
+        aifsn: u32 = 3, "slots", Range::new(1.0, 15.0);
+        /// The first contention window: the wait before a transmission is a random number of slots from 0 to it. It doubles
+        /// after each failure.
+        cw_min: u32 = 15, "slots", Range::new(0.0, 32767.0);
+        /// The largest contention window.
+        cw_max: u32 = 1023, "slots", Range::new(0.0, 32767.0);
+        /// How long a station that has won the medium may keep it (TXOP limit); 0 is one transmission, as of best effort.
+        txop: Span = Span::ZERO, "s", Range::new(0.0, 0.1);
+        /// How often a frame is sent again before it is given up.
+        retries: u32 = 10, "", Range::new(0.0, 255.0);
+        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. They are also the window of the block ACK.
+        frames: u32 = 64, "frames", Range::new(1.0, 256.0);
+        /// How long a transmission may take, without its answer; at least one frame is sent. 4 ms is Linux's bound.
+        longest: Span = Span::ms(4), "s", Range::above(0.0, LONGEST);
+        /// Reserve the medium by RTS and CTS before each transmission.
+        rts: bool = false, "";
+        /// The access point's queues: `shared`, one discipline for all stations, in front of a driver with a first-in first-out
+        /// queue for each; `station`, a discipline for each station, as in Linux's mac80211.
+        queues: Queues = Queues::Station, "";
+        /// The frames that the driver of `shared` queues holds for all stations together; 123 is that of Linux's ath9k.
+        driver: u32 = 123, "packets", Range::new(1.0, 1e6);
+        /// The station to which the access point sends next: `round-robin`, each in turn, one transmission; `airtime`, each in
+        /// turn for the same time, by deficits of 256 us that count what it sends as well (mac80211).
+        scheduler: Scheduler = Scheduler::Airtime, "";
+        /// Airtime queue limits: the access point takes frames out of its `station` queues for 5 ms of transmissions to a
+        /// station, for 12 ms if those to all are below 24 ms (mac80211). Otherwise it takes them when it sends.
+        aql: bool = true, "";
+        /// The buffer in front of the driver, or that of each station's queue, as `dumbbell.buffer`; times and BDP are at the
+        /// station's rate.
+        buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
+        /// The buffer in each station.
+        reverse_buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
+        /// One-way delay from the access point to a station, beside the time on the medium.
+        delay: Span = Span::ZERO, "s", DELAYS;
+    }
+}
+
+/// A `[[wifi]]`.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct WifiEntry {
+    pub(crate) path: String,
+    pub(crate) table: WifiTable,
+    /// Those of the access point and of the stations.
+    pub(crate) aqms: [Option<Algorithm>; 2],
+    /// What the engine needs; `None` if the values do not fit together.
+    pub(crate) wifi: Option<Wifi>,
+}
+
+/// The value of a station in a list that has one for all or one for each.
+fn of<T: Copy>(values: &[T], station: usize) -> Option<T> {
+    if let [value] = values { Some(*value) } else { values.get(station).copied() }
+}
+
+impl Reader<'_> {
+    /// Reads a `[[wifi]]`.
+    pub(super) fn wifi(&mut self, label: &str, table: &Table) -> WifiEntry {
+        let path = below("wifi", label);
+        let mut read: WifiTable = self.assigned(table, &path, &ALGORITHMS);
+        read.name = label.to_owned();
+        let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
+        self.nodes_of(&read, &path);
+        let wifi = self.fits(&read, &path);
+        WifiEntry { path, table: read, aqms, wifi }
+    }
+
+    /// Checks the names of the access point and the stations.
+    fn nodes_of(&mut self, table: &WifiTable, path: &str) {
+        let [ap, stations] = ["ap", "stations"].map(|key| below(path, key));
+        if table.ap.is_empty() && self.fine(&[&ap]) {
+            self.refuse(&ap, None, "missing: must be the name of a node");
+        }
+        if table.stations.is_empty() && self.fine(&[&stations]) {
+            self.refuse(&stations, None, "missing: must be the names of the nodes that are stations");
+        }
+        if table.stations.len() > MOST_STATIONS {
+            let message = format!("{} stations, at most {MOST_STATIONS}", table.stations.len());
+            self.refuse(&stations, None, message);
+        }
+        let mut seen = HashSet::from([&table.ap]);
+        for (path, name) in
+            [(&ap, &table.ap)].into_iter().chain(table.stations.iter().map(|name| (&stations, name)))
+        {
+            let found = || Some(format!("{name:?}"));
+            if !name.is_empty() && !is_name(name) && self.fine(&[path]) {
+                self.refuse(path, found(), "must be made of letters, digits, \"-\" and \"_\"");
+            } else if *path == stations && !seen.insert(name) && self.fine(&[path]) {
+                self.refuse(
+                    path,
+                    found(),
+                    "must be another node than the access point and each other station",
+                );
+            }
+        }
+    }
+
+    /// Checks that a list has one value for all stations or one for each.
+    fn for_each_station(&mut self, path: &str, values: usize, stations: &[String]) {
+        if values == 1 || values == stations.len() || stations.is_empty() || !self.fine(&[path]) {
+            return;
+        }
+        let message = match stations.get(values) {
+            Some(name) => format!(
+                "{values} values, but {} stations: {name} has none; give one for all or one for each",
+                stations.len()
+            ),
+            None => {
+                format!("{values} values, but {} stations: give one for all or one for each", stations.len())
+            }
+        };
+        self.refuse(path, None, message);
+    }
+
+    /// What the engine needs, if the values fit together.
+    fn fits(&mut self, table: &WifiTable, path: &str) -> Option<Wifi> {
+        let WifiTable { standard, width, guard, stations, .. } = table;
+        let at = |key: &str| below(path, key);
+        let standard_name = standard.value().to_string();
+        if !standard.widths().contains(width) && self.fine(&[&at("width"), &at("standard")]) {
+            let widths: Vec<String> = standard.widths().iter().map(u32::to_string).collect();
+            let message = format!("must be one of {} MHz for standard = {standard_name}", widths.join(", "));
+            self.refuse(&at("width"), Some(width.to_string()), message);
+        }
+        if !standard.guards().contains(guard) && self.fine(&[&at("guard"), &at("standard")]) {
+            let guards: Vec<String> =
+                standard.guards().iter().map(|guard| guard.value().to_string()).collect();
+            let message = format!("must be one of {} for standard = {standard_name}", guards.join(", "));
+            self.refuse(&at("guard"), Some(guard.value().to_string()), message);
+        }
+        if table.frames > standard.most_frames() && self.fine(&[&at("frames"), &at("standard")]) {
+            let message =
+                format!("must be at most {} for standard = {standard_name}", standard.most_frames());
+            self.refuse(&at("frames"), Some(table.frames.to_string()), message);
+        }
+        if table.cw_max < table.cw_min && self.fine(&[&at("cw_min"), &at("cw_max")]) {
+            let message = format!("must be at least cw_min = {}", table.cw_min);
+            self.refuse(&at("cw_max"), Some(table.cw_max.to_string()), message);
+        }
+        if table.mcs.is_none() && self.fine(&[&at("mcs")]) {
+            let station = stations.first().map_or("a station", |name| name);
+            let message =
+                format!("missing: {station} has no rate; give one MCS for all stations or one for each");
+            self.refuse(&at("mcs"), None, message);
+        }
+        let mcs = table.mcs.as_deref().unwrap_or_default();
+        if table.mcs.is_some() {
+            self.for_each_station(&at("mcs"), mcs.len(), stations);
+        }
+        self.for_each_station(&at("streams"), table.streams.len(), stations);
+        self.for_each_station(&at("error"), table.error.len(), stations);
+        if !self.fine(&[path]) {
+            return None;
+        }
+        let mut phys = Vec::new();
+        for (i, name) in stations.iter().enumerate() {
+            let (mcs, streams) = (of(mcs, i)?, of(&table.streams, i)?);
+            if streams > standard.most_streams() {
+                let message = format!(
+                    "{name}: must be at most {} for standard = {standard_name}",
+                    standard.most_streams()
+                );
+                self.refuse(&at("streams"), Some(streams.to_string()), message);
+                return None;
+            }
+            let known: Vec<u32> = standard.mcs(*width, streams).collect();
+            if !known.contains(&mcs) {
+                let known = ranges(&known);
+                let number = if streams == 1 { "1 stream".to_owned() } else { format!("{streams} streams") };
+                let message = format!(
+                    "{name}: standard = {standard_name} has MCS {known} with {number} at {width} MHz: choose one of them, or \
+                     another `width` or `streams`"
+                );
+                self.refuse(&at("mcs"), Some(mcs.to_string()), message);
+                return None;
+            }
+            phys.push(Phy::new(
+                *standard,
+                (*width, streams, mcs),
+                *guard,
+                table.frames,
+                of(&table.error, i)?,
+            ));
+        }
+        Some(Wifi {
+            name: table.name.clone(),
+            access: Access {
+                slot: table.slot,
+                sifs: table.sifs,
+                aifs: table.sifs + table.slot * u64::from(table.aifsn),
+                window: [table.cw_min, table.cw_max],
+                txop: table.txop,
+                retries: table.retries,
+                frames: table.frames,
+                longest: table.longest,
+                rts: table.rts,
+            },
+            stations: phys,
+            scheduler: table.scheduler,
+            aql: table.aql && table.queues == Queues::Station,
+            driver: table.driver,
+        })
+    }
+}
+
+/// Numbers in order as ranges: `0 to 5, 7 to 9`.
+fn ranges(numbers: &[u32]) -> String {
+    let runs = numbers.chunk_by(|a, b| a + 1 == *b);
+    let shown = runs.map(|run| match run {
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} to {last}"),
+        [] => String::new(),
+    });
+    shown.collect::<Vec<_>>().join(", ")
+}
