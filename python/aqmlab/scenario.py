@@ -522,6 +522,15 @@ def algorithms() -> Mapping[str, str]:
     return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
 
 
+def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Return the table of each `[[link]]` and `[[wifi]]` of a resolved scenario by the names of its links, without reverses."""
+    tables = {link["name"]: link for link in resolved.get("link", ())}
+    for wifi in resolved.get("wifi", ()):
+        names = [wifi["name"], *(f"{wifi['name']}-{station}" for station in wifi["stations"])]
+        tables |= dict.fromkeys(names, wifi)
+    return tables
+
+
 def require_scenario(scenario: object) -> None:
     """Raise TypeError if the argument is not a Scenario; for a string, explain how to load a scenario by name."""
     if not isinstance(scenario, Scenario):

@@ -43,7 +43,7 @@ fn both(from: impl Fn(&str) -> String) -> String {
 
 /// Of these links, which are named by their stations.
 fn of<T>(results: &Results, names: [&str; 2], what: impl Fn(&LinkMetrics) -> T) -> [T; 2] {
-    names.map(|name| what(&results.links[&format!("wlan.{name}")]))
+    names.map(|name| what(&results.links[&format!("wlan-{name}")]))
 }
 
 const THERE: [&str; 2] = ["near", "far"];
@@ -66,7 +66,7 @@ fn one_frame_at_a_time_takes_what_the_standard_says() {
     ] {
         let text = lan([mcs, 0], &format!("frames = 1\nrts = {rts}"), &cbr("up", "near", "server", 70.0));
         let results = run(&text);
-        let link = &results.links["wlan.near:reverse"];
+        let link = &results.links["wlan-near:reverse"];
         let period = 16.0 + 3.0 * 9.0 + 7.5 * 9.0 + data + around;
         near(link.traffic.throughput, 12000.0 / (period * 1e-6), 3e-3);
         near(link.utilisation, (data + around) / period, 3e-3);
@@ -84,7 +84,7 @@ fn aggregates_share_the_overhead_within_their_limits() {
     let text = |more: &str| lan([7, 0], more, &cbr("up", "near", "server", 80.0));
     let mean = |more: &str| {
         let results = run(&text(more));
-        let link = results.links["wlan.near:reverse"].clone();
+        let link = results.links["wlan-near:reverse"].clone();
         (link.aggregate_mean.unwrap(), link.traffic.throughput)
     };
     // 4 ms: 36 us and 991 symbols of 260 bits, 32204 bytes, 20 frames of 1544; those take 951 symbols.
@@ -100,7 +100,7 @@ fn aggregates_share_the_overhead_within_their_limits() {
 #[test]
 fn a_txop_is_one_contention_for_several_transmissions() {
     let text = lan([7, 0], "frames = 1\ntxop = \"1.504 ms\"", &cbr("up", "near", "server", 70.0));
-    let link = &run(&text).links["wlan.near:reverse"];
+    let link = &run(&text).links["wlan-near:reverse"];
     // Each exchange takes 228 + 16 + 28 us, and 16 us lie between them: five take 1424 us, six 1712 us.
     near(link.traffic.throughput, 5.0 * 12000.0 / ((43.0 + 67.5 + 1424.0) * 1e-6), 5e-3);
 }
@@ -110,18 +110,18 @@ fn errors_cost_retries_and_in_the_end_frames() {
     let up = cbr("up", "near", "server", 70.0);
     let text = |retries: u32| lan([7, 0], &format!("frames = 1\nerror = 0.2\nretries = {retries}"), &up);
     let once = run(&text(0));
-    let link = &once.links["wlan.near:reverse"];
+    let link = &once.links["wlan-near:reverse"];
     let given_up = link.collision_drops.unwrap() as f64 / (link.traffic.throughput * 12.0 / 12000.0);
     near(given_up, 0.25, 0.05);
     // Nearly none is lost with ten retries, and the failures double the window.
     let often = run(&text(10));
-    let link = &often.links["wlan.near:reverse"];
+    let link = &often.links["wlan-near:reverse"];
     assert_eq!(link.collision_drops, Some(0));
     assert!(link.traffic.throughput < 0.82 * 12000.0 / (382.5e-6), "{link:?}");
     // In aggregates, frames behind a lost one wait for it, and none comes out of order: TCP has nothing to repair.
     let window = "tcp = { max_window = 100 }\n";
     let results = run(&lan([7, 7], "error = 0.1", &(tcp("down", "server", "near") + window)));
-    let link = &results.links["wlan.near"];
+    let link = &results.links["wlan-near"];
     assert_eq!((link.collision_drops, link.traffic.drops_overflow), (Some(0), 0));
     assert_eq!(results.classes["down"].totals.retransmits, Some(0));
     assert!(results.metrics.flows.goodput > 30e6, "{}", results.metrics.flows.goodput);
@@ -173,7 +173,7 @@ fn queues_are_those_of_the_stations_or_one_for_all() {
                 format!("queues = \"{queues}\"\naqm = \"{aqm}\"\nreverse_aqm = \"fq_codel\"\nerror = 0.05");
             let results = run(&lan([7, 1], &more, &down));
             assert_eq!(results.links.len(), links, "{:?}", results.links.keys());
-            let observed = if queues == "shared" { "wlan" } else { "wlan.near" };
+            let observed = if queues == "shared" { "wlan" } else { "wlan-near" };
             assert_eq!(results.links[observed].traffic, results.metrics.link.traffic);
             let used: f64 =
                 [THERE, BACK].iter().flat_map(|names| of(&results, *names, |link| link.utilisation)).sum();

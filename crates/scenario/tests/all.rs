@@ -5,3 +5,4 @@ mod buffers;
 mod extends;
 mod hostile;
 mod whole;
+mod wifi;

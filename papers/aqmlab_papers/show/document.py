@@ -11,6 +11,7 @@ from aqmlab.execute.engine import PACKETS
 from aqmlab.figures.model import Figure as Drawing
 from aqmlab.kinds import FINDINGS
 from aqmlab.runs.plan import Study
+from aqmlab.scenario import cables
 from aqmlab_papers.describe import library
 from aqmlab_papers.describe.claim import Claim
 from aqmlab_papers.describe.paper import Experiment, Item, Paper, Table
@@ -255,7 +256,7 @@ def _observed(resolved: Mapping[str, Any]) -> Document:
     """Return the queue discipline of the observed link."""
     if "aqm" in resolved:
         return dict(resolved["aqm"])
-    return next(dict(link["aqm"]) for link in resolved["link"] if link["name"] == resolved["observe"])
+    return dict(cables(resolved)[resolved["observe"]]["aqm"])
 
 
 def _varies(study: Study) -> Document:

@@ -12,7 +12,7 @@ from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, complain
 
 if TYPE_CHECKING:
-    from aqmlab.scenario import Scenario
+    from aqmlab.scenario import Scenario, cables
 
 
 def validate(
@@ -90,7 +90,7 @@ def _buffer(scenario: Scenario) -> str:
     from aqmlab import _core
 
     resolved = scenario.resolved
-    tables = {table["name"]: table for table in resolved.get("link", ())} | {"bottleneck": resolved.get("dumbbell", {})}
+    tables = cables(resolved) | {"bottleneck": resolved.get("dumbbell", {})}
     written = str(tables.get(resolved["observe"], {}).get("buffer", ""))
     found = _core.in_base_unit(written)
     return f", a buffer of {scenario.buffer} ({written})" if found and found[1] in ("s", "BDP") else ""

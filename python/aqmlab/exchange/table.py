@@ -11,7 +11,7 @@ from aqmlab.results.columns import Column, described
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import Result
 from aqmlab.runs.swept import Sweep
-from aqmlab.scenario import Scenario, discipline
+from aqmlab.scenario import Scenario, cables, discipline
 
 if TYPE_CHECKING:
     import polars
@@ -94,7 +94,7 @@ def _known(found: Result | Comparison, name: str) -> Sequence[Column]:
 def _signals(scenario: Scenario) -> Iterator[Column]:
     """Describe the signals of each link's discipline."""
     resolved = scenario.resolved
-    tables = {resolved["observe"]: resolved, **{link["name"]: link for link in resolved.get("link", ())}}
+    tables = {resolved["observe"]: resolved, **cables(resolved)}
     for name, entry in tables.items():
         for key, link in (("aqm", name), ("reverse_aqm", f"{name}:reverse")):
             for signal in discipline(entry[key]["name"], scenario)["signals"] if key in entry else ():

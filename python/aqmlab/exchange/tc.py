@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.exchange import kinds
+from aqmlab.scenario import cables
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -74,7 +75,7 @@ def _discipline(link: str, resolved: Mapping[str, Any]) -> tuple[Options, tuple[
     """Return the discipline of a link with its parameters, and its limit with its unit, if that is one of tc's."""
     cable = link.removesuffix(":reverse")
     back = cable != link
-    entries = {entry["name"]: entry for entry in resolved.get("link", ())}
+    entries = cables(resolved)
     table = entries.get(cable, resolved.get("dumbbell", {}))
     owner = entries.get(cable, resolved)
     discipline = owner.get("reverse_aqm" if back else "aqm", {"name": "droptail"})

@@ -166,7 +166,9 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     is. So scenarios that differ only in how they write a discipline are equal.
     """
     copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
-    for table in (copy, *copy["link"]):
+    if "wifi" in resolved:
+        copy["wifi"] = [dict(wifi) for wifi in resolved["wifi"]]
+    for table in (copy, *copy["link"], *copy.get("wifi", ())):
         for key in table.keys() & {"aqm", "reverse_aqm"}:
             name = table[key]["name"]
             table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})

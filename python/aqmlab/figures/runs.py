@@ -11,6 +11,7 @@ import numpy as np
 from aqmlab.figures import engines
 from aqmlab.figures.context import target, warmup
 from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel, Shape, dash, shades
+from aqmlab.figures.wifi import stations
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -40,7 +41,8 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
     The panels show the means over the seeds. More than `MANY` results are sorted by their mean queue, the bars are
-    above, and the panels are small. Several engines share the panel of a discipline.
+    above, and the panels are small. Several engines share the panel of a discipline. Of a wireless LAN there is also what
+    each station gets.
     """
     if not results:
         raise ValueError("there are no results to draw")
@@ -53,6 +55,8 @@ def comparison(results: Mapping[str, Result]) -> Figure:
         return _beside(timed, title, metrics)
     queues = over_time(results, "queue", engines.QUEUE)
     rows = [[metrics], [queues]] if len(results) > MANY else [[queues, metrics]]
+    if len(results) <= MANY and (air := stations(results, colours(results))):
+        rows.append([air])
     return Figure(title=title, rows=rows, small_print=explained(timed))
 
 

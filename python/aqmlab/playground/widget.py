@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anywidget import AnyWidget
 
     from aqmlab.results.result import Result
-    from aqmlab.scenario import Scenario
+    from aqmlab.scenario import Scenario, cables
 
 NAME = "scenario.toml"
 """The name that the page gives to the text of a scenario."""
@@ -105,7 +105,7 @@ def _candidates(label: str, wanted: Scenario, base: Scenario) -> Iterator[str]:
 def _table(scenario: Scenario) -> dict[str, Any]:
     """Return the discipline of the observed link, with every parameter."""
     resolved = scenario.resolved
-    links = {link["name"]: link for link in resolved.get("link", ())}
+    links = cables(resolved)
     table: dict[str, Any] = links.get(resolved["observe"], resolved).get("aqm") or resolved["aqm"]
     return table
 

@@ -19,7 +19,7 @@ from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
 from aqmlab.runs.swept import Sweep
-from aqmlab.scenario import Scenario, Settings, is_own, shipped
+from aqmlab.scenario import Scenario, Settings, cables, is_own, shipped
 from aqmlab.sealed import unsealed
 
 
@@ -152,8 +152,11 @@ def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[
     """Return a resolved scenario with another discipline at the observed link."""
     if "aqm" in resolved:
         return {**resolved, "aqm": aqm}
-    links = [{**link, "aqm": aqm} if link["name"] == resolved["observe"] else link for link in resolved["link"]]
-    return {**resolved, "link": links}
+    observed = cables(resolved)[resolved["observe"]]
+    kinds = {kind: resolved[kind] for kind in ("link", "wifi") if kind in resolved}
+    return resolved | {
+        kind: [{**one, "aqm": aqm} if one is observed else one for one in tables] for kind, tables in kinds.items()
+    }
 
 
 def _paper(scenario: Scenario) -> str:

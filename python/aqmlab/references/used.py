@@ -77,7 +77,7 @@ def _listed() -> Mapping[str, Any]:
 def _disciplines(run: Run) -> Iterator[Use]:
     if any(name == "qdisc" for name, _ in Engine.parse(run.engine).options):
         return  # the kernel's discipline takes the place of the scenario's; the engine stands for it
-    for table in (run.resolved, *run.resolved.get("link", ())):
+    for table in (run.resolved, *run.resolved.get("link", ()), *run.resolved.get("wifi", ())):
         for key in ("aqm", "reverse_aqm"):
             if key in table:
                 yield from _discipline(table[key])

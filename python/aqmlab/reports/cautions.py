@@ -141,11 +141,12 @@ def _queues(resolved: Resolved) -> Iterator[tuple[str, Mapping[str, Any], list[s
     for key, end in _ENDS.items():
         if resolved.get(key):
             # Of a network of links it is not known which traffic takes which.
-            yield key, resolved[key], [name for name, ends in capable.items() if "link" in resolved or end in ends]
-    for link in resolved.get("link", ()):
-        for key in _ENDS:
-            if link.get(key) not in (None, "auto"):
-                yield f"link.{link['name']}.{key}", link[key], list(capable)
+            yield key, resolved[key], [name for name, ends in capable.items() if resolved.keys() & {"link", "wifi"} or end in ends]
+    for kind in ("link", "wifi"):
+        for link in resolved.get(kind, ()):
+            for key in _ENDS:
+                if link.get(key) not in (None, "auto"):
+                    yield f"{kind}.{link['name']}.{key}", link[key], list(capable)
 
 
 def _is_capable(entry: Mapping[str, Any]) -> bool:

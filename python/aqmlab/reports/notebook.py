@@ -13,7 +13,7 @@ from aqmlab.text import printable
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.runs.swept import Sweep
-    from aqmlab.scenario import Scenario
+    from aqmlab.scenario import Scenario, cables
 
 
 def results(shown: Mapping[str, Result], baseline: str | None = None) -> str:
@@ -63,7 +63,7 @@ def _facts(shown: Scenario) -> Iterator[tuple[str, str, str]]:
     """Yield rows of a table: a name, its value, and details, which may be empty."""
     resolved = shown.resolved
     observed = resolved["observe"]
-    links = {link["name"]: link for link in resolved.get("link", ())}
+    links = cables(resolved)
     link = links.get(observed) or resolved.get("dumbbell", {})
     size = [f"{key} {_value(link[key])}" for key in ("rate", "delay", "buffer") if key in link]
     yield "Link", f"{observed}: {', '.join(size)}", ""

@@ -25,7 +25,7 @@ _SCENARIO = """\
 *Generated from the declarations in `crates/` by `make docs`.*
 
 A scenario is a TOML file: a network, its traffic, its queue disciplines, what to measure. Only `[[traffic]]` and one of
-`[dumbbell]` and `[[link]]` are needed. `aqmlab validate FILE` checks one, `aqmlab schema` prints the JSON Schema for
+`[dumbbell]`, `[[link]]` and `[[wifi]]` are needed. `aqmlab validate FILE` checks one, `aqmlab schema` prints the JSON Schema for
 editors, and a key, kind or value that is not allowed is refused with file, line and what is allowed instead.
 
 ```toml
@@ -54,7 +54,7 @@ start = "uniform(0 s, 1 s)"
 * A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
 * **Paths.** `--set PATH=VALUE` and `Scenario.with_` take `dumbbell.rate`, `aqm.q_ref`, `traffic.long.count`,
   `link.NAME.delay`; a `[[traffic]]` without a name is called by its place, from 1; a
-  `[[link]]` by its ends, `FROM-TO`, or where these are taken by its place.
+  `[[link]]` by its ends, `FROM-TO`, or where these are taken by its place; a `[[wifi]]` likewise by its name: `wifi.NAME.mcs`.
 * A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
 * **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
   discipline.
@@ -211,6 +211,14 @@ links.
 
 {link}
 
+## `[[wifi]]`
+
+A wireless LAN. Its stations contend for one medium with the access point, and send frames in aggregates, and again until
+they arrive. `aqm` is the discipline of the access point, `reverse_aqm` that of each station. [Wi-Fi](../guide/wifi.md) has
+an example, and what is simplified.
+
+{wifi}
+
 ## `loss`
 
 A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`,
@@ -358,6 +366,7 @@ def scenario() -> str:
         "general": top,
         "dumbbell": top["dumbbell"]["properties"],
         "link": forms["link"]["properties"],
+        "wifi": forms["wifi"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
         "rates": {},
         "traffic": forms["traffic"]["properties"],

@@ -17,8 +17,18 @@ if TYPE_CHECKING:
 
     Owners = Callable[[Result], Mapping[str, Mapping[str, Summary]]]
 
-LINKS = ("queue_delay_mean", "queue_delay_p99", "queue_mean", "loss_ratio", "mark_ratio", "utilisation", "link_goodput")
-"""The metrics of each link."""
+LINKS = (
+    "queue_delay_mean",
+    "queue_delay_p99",
+    "queue_mean",
+    "loss_ratio",
+    "mark_ratio",
+    "utilisation",
+    "link_goodput",
+    "aggregate_mean",
+    "collisions",
+)
+"""The metrics of each link; one that no link has is left out."""
 
 TRAFFIC = (
     "goodput",

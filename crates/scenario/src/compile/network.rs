@@ -252,7 +252,7 @@ impl Network {
         for (i, (station, phy)) in table.stations.iter().zip(&wifi.stations).enumerate() {
             let (aqm, buffer) = own.clone();
             self.connect(cable(
-                format!("{}.{station}", table.name),
+                entry.link(station),
                 [from, station],
                 [phy.rate(); 2],
                 [buffer, table.reverse_buffer],
@@ -340,9 +340,12 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
     for entry in &tables.wifis {
-        let names = network.links.iter().map(|link| link.name.split('.').next().unwrap_or_default());
-        if names.into_iter().any(|name| name == entry.table.name) {
-            let message = "a link has this name, or one that begins with it";
+        let is_own = |link: &&Link| {
+            link.name == entry.table.name
+                || entry.table.stations.iter().any(|station| link.name == entry.link(station))
+        };
+        if let Some(link) = network.links.iter().find(is_own) {
+            let message = format!("its link {:?} would be another of this name", link.name);
             reader.refuse(&below(&entry.path, "name"), Some(format!("{:?}", entry.table.name)), message);
         } else {
             network.wifi(entry, network.wifis.len());

@@ -20,7 +20,7 @@ params! {
     /// A wireless LAN: an access point and stations, which share one medium. A link leads from the access point to each station
     /// and back.
     pub struct WifiTable {
-        /// Its name. The link to the station `laptop` of `wlan` is `wlan.laptop`, that back `wlan.laptop:reverse`; with
+        /// Its name. The link to the station `laptop` of `wlan` is `wlan-laptop`, that back `wlan-laptop:reverse`; with
         /// `queues = "shared"`, the queue in front of them is the link `wlan`.
         name: String = String::new(), "";
         /// The node that is the access point.
@@ -91,6 +91,13 @@ pub(crate) struct WifiEntry {
     pub(crate) aqms: [Option<Algorithm>; 2],
     /// What the engine needs; `None` if the values do not fit together.
     pub(crate) wifi: Option<Wifi>,
+}
+
+impl WifiEntry {
+    /// The name of the link to a station.
+    pub(crate) fn link(&self, station: &str) -> String {
+        format!("{}-{station}", self.table.name)
+    }
 }
 
 /// The value of a station in a list that has one for all or one for each.

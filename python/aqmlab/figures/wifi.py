@@ -1,0 +1,73 @@
+"""What the stations of a wireless LAN get: airtime of each, goodput and delay of the traffic."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.figures.model import Axis, Bars, Grid, Panel
+from aqmlab.results.metrics import METRICS
+
+if TYPE_CHECKING:
+    from aqmlab.results.result import Result
+    from aqmlab.results.summary import Summary
+
+_SHARE = 0.8
+"""The part of a row that its bars take."""
+
+
+def stations(results: Mapping[str, Result], colours: Mapping[str, str]) -> Grid | None:
+    """Show the airtime to and from each station, and goodput and delay of each traffic entry, a bar for each result.
+
+    Intervals are the 95 % confidence intervals. None if the scenario has no wireless LAN.
+    """
+    resolved = next(iter(results.values())).scenario.resolved
+    links = [f"{wifi['name']}-{station}" for wifi in resolved.get("wifi", ()) for station in wifi["stations"]]
+    if not links:
+        return None
+    airtime = [link for name in links for link in (name, f"{name}:reverse")]
+    entries = [entry["name"] for entry in resolved["traffic"]]
+    panels = [
+        _panel("Airtime (%)", "links", airtime, "utilisation", results, colours),
+        _panel(METRICS["goodput"].axis, "classes", entries, "goodput", results, colours),
+        _panel(METRICS["delay_p95"].axis, "classes", entries, "delay_p95", results, colours),
+    ]
+    rows = max(len(airtime), len(entries)) * len(results)
+    return Grid(panels=panels, across=3, height=0.7 + 0.14 * rows)
+
+
+def _panel(
+    title: str,
+    scope: str,
+    owners: list[str],
+    metric: str,
+    results: Mapping[str, Result],
+    colours: Mapping[str, str],
+) -> Panel:
+    """Show a metric of each owner that has it."""
+    owned = {label: result.owned(scope) for label, result in results.items()}
+    used = [owner for owner in owners if any(_mean(of[owner], metric) for of in owned.values())]
+    scale, width = METRICS[metric].scale, _SHARE / len(results)
+    shapes = []
+    for place, (label, of) in enumerate(owned.items()):
+        summaries = [of[owner].get(metric) for owner in used]
+        values = np.array([np.nan if one is None or one.mean is None else one.mean * scale for one in summaries])
+        halves = np.array([np.nan if one is None or one.ci95 is None else one.ci95 * scale for one in summaries])
+        shapes.append(
+            Bars(
+                at=np.arange(len(used)) - _SHARE / 2 + width * (place + 0.5),
+                value=values,
+                colours=[colours[label]] * len(used),
+                width=width,
+                interval=None if np.isnan(halves).all() else (values - halves, values + halves),
+                horizontal=True,
+            )
+        )
+    rows = Axis("", categories=tuple(used), downwards=True)
+    return Panel(title=title, x=Axis("", low=0.0), y=rows, shapes=shapes)
+
+
+def _mean(summary: Mapping[str, Summary], metric: str) -> float:
+    return (summary[metric].mean or 0.0) if metric in summary else 0.0
