@@ -9,7 +9,7 @@ import aqmlab
 from aqmlab import Scenario
 from aqmlab.theory import wifi
 
-# 802.11n, one stream at 20 MHz, MCS 7: 260 bits in a symbol of 4 us. A packet of 1500 bytes takes 1544 with all headers.
+# 802.11n, one stream at 20 MHz, MCS 7: 260 bits in a symbol of 4 us. A packet of 1500 bytes takes 1544 with headers.
 SLOT, SIFS, AIFS = 9e-6, 16e-6, 43e-6
 DATA = 36e-6 + 48 * 4e-6
 # At 24 Mbit/s: 14 bytes of ACK or CTS, 20 of RTS.
@@ -63,7 +63,7 @@ def stations(n: int, reserves: bool) -> Scenario:
 
 @given(st.floats(0, 0.9), st.integers(1, 12), st.integers(0, 3))
 def test_the_chance_to_send_is_that_of_the_chain(p: float, W: int, m: int) -> None:
-    # The chain as Bianchi defines it: a stage and a count; at 0 a station sends, and draws from the next stage or the first.
+    # As Bianchi defines it: a stage and a count. At 0 a station sends, and draws from the next stage or first.
     states = [(i, k) for i in range(m + 1) for k in range(W * 2**i)]
     place = {state: j for j, state in enumerate(states)}
     moves = np.zeros((len(states), len(states)))

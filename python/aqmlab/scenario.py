@@ -523,7 +523,7 @@ def algorithms() -> Mapping[str, str]:
 
 
 def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the table of each `[[link]]` and `[[wifi]]` of a resolved scenario by the names of its links, without reverses."""
+    """Return the table of each `[[link]]` and `[[wifi]]` of a resolved scenario by the names of its links one way."""
     tables = {link["name"]: link for link in resolved.get("link", ())}
     for wifi in resolved.get("wifi", ()):
         names = [wifi["name"], *(f"{wifi['name']}-{station}" for station in wifi["stations"])]

@@ -137,7 +137,10 @@ fn what_does_not_fit_together_is_refused_with_its_cure() {
         ("mcs = 0\nrate = \"1 Mbit/s\"", "x.toml:9: wifi.wlan.rate: unknown key; known: "),
     ] {
         let said = checked(&with(lines)).unwrap_err();
-        assert!(said.starts_with(message), "{said}\n{message}");
+        assert!(
+            said == message || message.ends_with("known: ") && said.starts_with(message),
+            "{said}\n{message}"
+        );
     }
 }
 

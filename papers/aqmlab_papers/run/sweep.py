@@ -219,7 +219,9 @@ def _moved(base: Scenario, part: float) -> dict[str, Any]:
         return f"uniform({low:.9g} {unit}, {high:.9g} {unit})" if high else delay
 
     tables = {"dumbbell": base.resolved.get("dumbbell", {})}
-    tables |= {f"{kind}.{one['name']}": one for kind in ("link", "wifi", "traffic") for one in base.resolved.get(kind, [])}
+    tables |= {
+        f"{kind}.{one['name']}": one for kind in ("link", "wifi", "traffic") for one in base.resolved.get(kind, [])
+    }
     found: dict[str, Any] = {}
     for name, table in tables.items():
         for key in ("delay", "sender_delay", "receiver_delay"):

@@ -57,7 +57,7 @@ def _panel(
         halves = np.array([np.nan if one is None or one.ci95 is None else one.ci95 * scale for one in summaries])
         shapes.append(
             Bars(
-                at=np.arange(len(used)) - _SHARE / 2 + width * (place + 0.5),
+                at=np.arange(len(used), dtype=np.float64) + width * (place + 0.5) - _SHARE / 2,
                 value=values,
                 colours=[colours[label]] * len(used),
                 width=width,

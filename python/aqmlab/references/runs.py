@@ -154,9 +154,8 @@ def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[
         return {**resolved, "aqm": aqm}
     observed = cables(resolved)[resolved["observe"]]
     kinds = {kind: resolved[kind] for kind in ("link", "wifi") if kind in resolved}
-    return resolved | {
-        kind: [{**one, "aqm": aqm} if one is observed else one for one in tables] for kind, tables in kinds.items()
-    }
+    changed = {kind: [{**one, "aqm": aqm} if one is observed else one for one in of] for kind, of in kinds.items()}
+    return {**resolved, **changed}
 
 
 def _paper(scenario: Scenario) -> str:

@@ -141,7 +141,11 @@ def _queues(resolved: Resolved) -> Iterator[tuple[str, Mapping[str, Any], list[s
     for key, end in _ENDS.items():
         if resolved.get(key):
             # Of a network of links it is not known which traffic takes which.
-            yield key, resolved[key], [name for name, ends in capable.items() if resolved.keys() & {"link", "wifi"} or end in ends]
+            yield (
+                key,
+                resolved[key],
+                [name for name, ends in capable.items() if resolved.keys() & {"link", "wifi"} or end in ends],
+            )
     for kind in ("link", "wifi"):
         for link in resolved.get(kind, ()):
             for key in _ENDS:

@@ -45,8 +45,8 @@ def collisions(n: int, W: float, m: int) -> float:
 def throughput(n: int, W: float, m: int, *, payload: float, slot: float, success: float, collision: float) -> float:
     """Return the bits per second that all stations together carry: (13).
 
-    A ``success`` and a ``collision`` last until the next slot may begin, with all gaps. In a TXOP or an aggregate, it is
-    what they take as a whole, and the payload of all their packets.
+    A ``success`` and a ``collision`` last until the next slot may begin, with all gaps. Of an aggregate, they are what
+    it takes as a whole, and the payload is that of all its packets.
     """
     positive(payload=payload, slot=slot, success=success, collision=collision)
     tau = float(attempt(collisions(n, W, m), W, m))

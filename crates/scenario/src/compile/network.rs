@@ -447,7 +447,7 @@ fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usiz
     let managed = || network.links.iter().position(|link| link.aqm.is_some());
     let default = if tables.dumbbell.is_some() { named(BOTTLENECK) } else { managed() };
     default.unwrap_or_else(|| {
-        if reader.fine(&["link", "observe"]) && !network.links.is_empty() {
+        if reader.fine(&["link", "wifi", "observe"]) && !network.links.is_empty() {
             let message = "missing: no link has an aqm; name the link that the metrics describe";
             reader.refuse("observe", None, message);
         }
@@ -496,7 +496,8 @@ fn traffic(
     });
 
     let known = !from.is_empty() && !to.is_empty();
-    if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link"]) {
+    if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link", "wifi"])
+    {
         pairs(entry, &from, &to, network, islands, reader);
     }
     let (begin, stop) = match table.active.as_deref() {
@@ -534,7 +535,7 @@ fn ends(
             numbers.extend((1..=*hosts).map(|i| network.numbers[&format!("{prefix}{host}{i}")]));
         } else if let Some(&number) = network.numbers.get(name) {
             numbers.push(number);
-        } else if reader.fine(&[path, "dumbbell", "link"]) {
+        } else if reader.fine(&[path, "dumbbell", "link", "wifi"]) {
             let groups =
                 GROUPS.iter().zip(groups).filter(|(_, (_, hosts))| *hosts > 0).map(|((group, _), _)| *group);
             let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));
