@@ -219,6 +219,9 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
             && said.contains("remove it, or use `aqmlab run`"),
         "{said}"
     );
+    let wifi = "[[wifi]]\nname = \"air\"\nap = \"a\"\nstations = \"b\"\nmcs = 0\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
+    let said = unsupported(wifi);
+    assert!(said.starts_with("wifi air: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
     let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));
     assert!(
         said.starts_with("link bottleneck:reverse: ecn_path = \"drop\"") && said.contains("aqmlab run"),

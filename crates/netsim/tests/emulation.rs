@@ -20,13 +20,19 @@ const ENTRIES: usize = 5;
 
 /// Recordings of bursts that a link of 4 Mbit/s cannot carry, over a dumbbell with different delays, half with ECN.
 fn scenario(name: &str, aqm: &str) -> Scenario {
+    let dumbbell = format!(
+        "aqm = \"{aqm}\"\n[dumbbell]\nrate = \"4 Mbit/s\"\nbuffer = \"60 kB\"\nloss = 0.01\n\
+         sender_delay = [\"1 ms\", \"4 ms\"]\nchanges = [\"3 s: 3 Mbit/s\"]\n"
+    );
+    over(name, &dumbbell, |_| "")
+}
+
+/// The recordings over a network, each with the lines that say its ends.
+fn over(name: &str, network: &str, ends: impl Fn(usize) -> &'static str) -> Scenario {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("emulation").join(name);
     fs::create_dir_all(&folder).unwrap();
-    let mut text = format!(
-        "duration = \"8 s\"\nwarmup = \"1 s\"\nseed = 3\naqm = \"{aqm}\"\nrecord.step = \"100 ms\"\n[dumbbell]\n\
-         rate = \"4 Mbit/s\"\nbuffer = \"60 kB\"\nloss = 0.01\nsender_delay = [\"1 ms\", \"4 ms\"]\n\
-         changes = [\"3 s: 3 Mbit/s\"]\n"
-    );
+    let mut text =
+        format!("duration = \"8 s\"\nwarmup = \"1 s\"\nseed = 3\nrecord.step = \"100 ms\"\n{network}");
     for entry in 0..ENTRIES {
         let mut rng = Stream::new(7, &entry.to_string());
         let (mut csv, mut at) = ("time,size\n".to_owned(), 0);
@@ -41,8 +47,9 @@ fn scenario(name: &str, aqm: &str) -> Scenario {
         let ecn = ["none", "ect0", "ect1"][entry % 3];
         writeln!(
             text,
-            "[[traffic]]\nname = \"e{entry}\"\nkind = \"trace\"\nfile = {file:?}\necn = \"{ecn}\"\nstart = \"{} ms\"",
-            10 * entry + 1
+            "[[traffic]]\nname = \"e{entry}\"\nkind = \"trace\"\nfile = {file:?}\necn = \"{ecn}\"\nstart = \"{} ms\"\n{}",
+            10 * entry + 1,
+            ends(entry)
         )
         .unwrap();
     }
@@ -196,6 +203,34 @@ fn packets_from_outside_collide_as_in_the_simulation() {
     found.values_mut().for_each(|link| link.link_goodput = None);
     assert_eq!(found, expected);
     assert!(found["sender1"].collisions > Some(10), "{:?}", found["sender1"].collisions);
+}
+
+#[test]
+fn packets_from_outside_go_over_wifi_as_in_the_simulation() {
+    let ends = |entry| match entry % 3 {
+        0 => "from = \"server\"\nto = \"near\"\n",
+        1 => "from = \"server\"\nto = \"far\"\n",
+        _ => "from = \"far\"\nto = \"server\"\n",
+    };
+    for queues in ["station", "shared"] {
+        let network = format!(
+            "[[link]]\nfrom = \"server\"\nto = \"ap\"\n[[wifi]]\nname = \"wlan\"\nap = \"ap\"\n\
+             stations = [\"near\", \"far\"]\nstandard = \"n\"\nmcs = [7, 0]\nerror = 0.1\nqueues = \"{queues}\"\n\
+             buffer = \"60 packets\"\ndriver = 20\naqm = \"codel\"\n"
+        );
+        let scenario = over(&format!("wifi-{queues}"), &network, ends);
+        let mut run = Simulation::new(scenario.clone(), 3, ());
+        run.advance(Time::MAX);
+        let mut expected = run.results().links;
+        expected.values_mut().for_each(|link| link.link_goodput = None);
+        let mut found = emulated(&scenario, 1).0.links;
+        found.values_mut().for_each(|link| link.link_goodput = None);
+        assert_eq!(found, expected);
+        assert!(found["wlan-far"].collisions > Some(10) && found["wlan-far"].aggregate_mean > Some(1.0));
+        let lost: u64 =
+            found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
+        assert!(lost > 10, "{lost}");
+    }
 }
 
 #[test]

@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_duplex_link_is_refused() {
+    fn a_link_that_shares_its_medium_is_refused() {
         let text = |more: &str| {
             format!(
                 "observe = \"lan\"\n[[link]]\nname = \"lan\"\nfrom = \"a\"\nto = \"b\"\naqm = \"droptail\"\n{more}\
@@ -286,5 +286,9 @@ mod tests {
             message.starts_with("link lan: half_duplex = \"1 us\": a discipline of the kernel"),
             "{message}"
         );
+        let air = "[[wifi]]\nname = \"air\"\nap = \"a\"\nstations = \"b\"\nmcs = 0\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
+        let scenario = scenario::Document::parse(air, "x.toml").unwrap().check().unwrap();
+        let message = check(&scenario.links[scenario.observed]).unwrap_err();
+        assert!(message.starts_with("link air-b: a discipline of the kernel knows no Wi-Fi"), "{message}");
     }
 }

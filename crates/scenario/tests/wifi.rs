@@ -1,4 +1,4 @@
-//! `[[wifi]]`: the links that it makes, and what is wrong with others.
+//! `[[wifi]]`: the links that it makes, and tables that are refused.
 
 use aqm::aqm::AnyParams;
 use aqm::unit::{Limit, Rate};

@@ -26,6 +26,6 @@ CHOICES = [
 ]
 
 VARIANTS = [
-    Variant("one frame of 20 lost on the air", {"wifi.wlan.error": "0.05"}),
-    Variant("airtime queue limits", {"wifi.wlan.aql": "true"}),
+    Variant("one frame of 20 lost on the air", {"wifi.wlan.error": 0.05}),
+    Variant("airtime queue limits", {"wifi.wlan.aql": True}),
 ]

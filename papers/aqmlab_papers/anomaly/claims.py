@@ -7,6 +7,7 @@ from aqmlab_papers.anomaly.measures import (
     STATIONS,
     airtime,
     fairness,
+    over,
     received,
     together,
     wait,
@@ -23,7 +24,7 @@ def latency(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
     """With downloads, a ping to a fast station takes ten times as long behind a FIFO as with queues of stations."""
 
     def ratio(station: str, label: str) -> Check:
-        times = wait(downloads, "FIFO", station) / wait(downloads, label, station).mean
+        times = over(wait(downloads, "FIFO", station), wait(downloads, label, station))
         return Effect(f"round trip of a ping to the {station} station, FIFO over {label}").of(times, least=10)
 
     return Judgement(
@@ -33,10 +34,10 @@ def latency(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
         "other stations.",
         beside=[
             Effect("round trip of a ping to the slow station, FIFO over Airtime").of(
-                wait(downloads, "FIFO", "slow") / wait(downloads, "Airtime", "slow").mean, least=10
+                over(wait(downloads, "FIFO", "slow"), wait(downloads, "Airtime", "slow")), least=10
             ),
             Effect("round trip of a ping to the fast station, FIFO over FQ-CoDel").of(
-                wait(downloads, "FIFO", "fast") / wait(downloads, "FQ-CoDel", "fast").mean, least=10
+                over(wait(downloads, "FIFO", "fast"), wait(downloads, "FQ-CoDel", "fast")), least=10
             ),
         ],
     )
@@ -84,7 +85,7 @@ def patch(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
     names = dict(zip(STATIONS, zip(BEFORE, AFTER, strict=True), strict=True))
     fast = [after / before for name, (before, after) in names.items() if name != "slow"]
     change = {
-        name: received(downloads, "Airtime", name) / received(downloads, "FQ-MAC", name).mean for name in STATIONS
+        name: over(received(downloads, "Airtime", name), received(downloads, "FQ-MAC", name)) for name in STATIONS
     }
     return Judgement(
         [
@@ -94,28 +95,28 @@ def patch(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
             ),
             Effect("goodput of slow, Airtime over FQ-MAC").near(change["slow"], round(1.77 / 2.58, 3), tolerance),
             Effect("goodput of all, Airtime over FQ-MAC").near(
-                together(downloads, "Airtime") / together(downloads, "FQ-MAC").mean,
+                over(together(downloads, "Airtime"), together(downloads, "FQ-MAC")),
                 round(sum(AFTER) / sum(BEFORE), 3),
                 tolerance,
             ),
         ],
-        "Here turns of one transmission are nearly fair already: two packets to the slow station take 3.5 ms, the 32 to "
-        "a fast one that ath9k sends at once 2.8 ms. On the testbed the slow station had more; how often it sent again, "
-        "and at which rate, is not known.",
+        "Here turns of one transmission are nearly fair already: two packets to the slow station take 3.5 ms, and the "
+        "32 to a fast one that ath9k sends at once 2.8 ms. On the testbed the slow station had more. How often it sent "
+        "again, and at which rate, is not known.",
     )
 
 
 @ours("What the discipline in front of the driver changes", "airtimes")
 @tolerance(10, RELATIVE, "a tenth of the airtime is what a user may notice")
-def driver(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
+def driver(downloads: Runs, datagrams: Runs, *, tolerance: Tolerance) -> Judgement:
     """FQ-CoDel in front of the driver shortens the wait, and does not take the airtime from the slow station."""
     return Judgement(
         [
             Effect("round trip of a ping to the fast station, FQ-CoDel over FIFO").of(
-                wait(downloads, "FQ-CoDel", "fast") / wait(downloads, "FIFO", "fast").mean, most=0.5
+                over(wait(downloads, "FQ-CoDel", "fast"), wait(downloads, "FIFO", "fast")), most=0.5
             ),
-            Effect("airtime of the slow station, FQ-CoDel over FIFO").better(
-                airtime(downloads, "FQ-CoDel", "slow"), airtime(downloads, "FIFO", "slow"), "not lower", tolerance
+            Effect("airtime of the slow station, UDP, FQ-CoDel over FIFO").better(
+                airtime(datagrams, "FQ-CoDel", "slow"), airtime(datagrams, "FIFO", "slow"), "not lower", tolerance
             ),
         ],
         "Packets of a flow leave FQ-CoDel in its turn, whatever the rate of its station. Behind it the driver's queue "

@@ -60,3 +60,8 @@ def together(runs: Runs, label: str, entry: str = "tcp") -> PerSeed:
 def wait(runs: Runs, label: str, station: str) -> PerSeed:
     """Return the mean round trip of a ping to the fast or the slow station (s)."""
     return runs.per_seed(f"classes.ping-{station}.rtt_mean", label)
+
+
+def over(one: PerSeed, other: PerSeed) -> PerSeed:
+    """Return a quantity over the mean of another."""
+    return (one / other.mean).called("ratio", "")

@@ -12,7 +12,7 @@ from aqmlab.cli.scenarios import loaded
 from aqmlab.cli.terminal import BAD_USAGE, complain
 
 if TYPE_CHECKING:
-    from aqmlab.scenario import Scenario, cables
+    from aqmlab.scenario import Scenario
 
 
 def validate(
@@ -88,6 +88,7 @@ def _summary(scenario: Scenario) -> str:
 def _buffer(scenario: Scenario) -> str:
     """Name the observed queue's limit if the scenario says a time or bandwidth-delay products instead."""
     from aqmlab import _core
+    from aqmlab.scenario import cables
 
     resolved = scenario.resolved
     tables = cables(resolved) | {"bottleneck": resolved.get("dumbbell", {})}

@@ -14,12 +14,13 @@ from aqmlab.playground.built import WIDGET, built
 from aqmlab.playground.limits import require_playable
 from aqmlab.results.cases import discipline
 from aqmlab.results.result import KERNEL
+from aqmlab.scenario import cables
 
 if TYPE_CHECKING:
     from anywidget import AnyWidget
 
     from aqmlab.results.result import Result
-    from aqmlab.scenario import Scenario, cables
+    from aqmlab.scenario import Scenario
 
 NAME = "scenario.toml"
 """The name that the page gives to the text of a scenario."""

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from aqmlab import _core
 from aqmlab.reports import parts, sweep_text, text
 from aqmlab.reports.template import rendered
+from aqmlab.scenario import cables
 from aqmlab.text import printable
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.runs.swept import Sweep
-    from aqmlab.scenario import Scenario, cables
+    from aqmlab.scenario import Scenario
 
 
 def results(shown: Mapping[str, Result], baseline: str | None = None) -> str:

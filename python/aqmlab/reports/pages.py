@@ -215,7 +215,7 @@ links.
 
 A wireless LAN. Its stations contend for one medium with the access point, and send frames in aggregates, and again
 until they arrive. `aqm` is the discipline of the access point, `reverse_aqm` that of each station.
-[Wi-Fi](../guide/wifi.md) has an example, and what is simplified.
+[Wi-Fi](../guide/wifi.md) has an example, and the simplifications.
 
 {wifi}
 

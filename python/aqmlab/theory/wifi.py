@@ -11,7 +11,7 @@ Symbols, beside those of `aqmlab.theory`:
 * m: doublings of W up to the largest contention window.
 * tau: probability that a station sends in a slot.
 * p: probability that another one sends in the same slot, so that both fail.
-* slot, success, collision: how long a slot lasts in which nobody sends, one does, or several do (s).
+* slot, success, collision: how long a slot lasts in which no station sends, one does, or several do (s).
 * payload: bits that a successful transmission carries.
 """
 

@@ -203,7 +203,7 @@ impl AqmQueue {
         self.tally().is_some()
     }
 
-    /// What it has sent and given up, if its medium holds its packets.
+    /// The counts of its packets that were sent and given up, if its medium holds them.
     pub(crate) fn tally(&self) -> Option<&Tally> {
         self.access.as_ref().and_then(|access| access.tally())
     }

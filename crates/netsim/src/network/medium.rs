@@ -2,7 +2,7 @@
 //!
 //! When all has been silent for the gap AIFS, slots begin. At each boundary of a slot, the first of which is the end of the gap,
 //! a contender whose count is 0 sends if it has a frame, and every other counts down by one, also at the boundary at which
-//! somebody else sends. Those that send at one boundary collide. After a transmission its sender draws a new count from 0 to its
+//! another sends. Those that send at one boundary collide. After a transmission its sender draws a new count from 0 to its
 //! window, whether it has more to send or not; the window doubles after a failure, and is the smallest after a success and when
 //! a frame has failed as often as it may. A frame that comes while the medium is silent, to a contender that has counted down,
 //! is sent at the next boundary.
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! # Departures from the source
-//! - All hear each other at once and nobody captures a collision.
+//! - All hear each other at once, and no part of a collision is received.
 //! - After a collision, and after data of which nothing arrived, all wait as long as an answer would take (EIFS, and the
 //!   sender's time-out, which differ by some microseconds).
 //! - One access category; RTS and CTS precede the first data of a TXOP only.
@@ -88,7 +88,7 @@ pub(crate) fn all(scenario: &Scenario, seed: u64) -> Vec<Medium> {
 pub(crate) enum Next {
     /// A queue that was paused has a frame.
     Resumes,
-    /// Somebody begins to send.
+    /// A contender begins to send.
     Begins,
     /// The data are sent.
     Ends,
@@ -108,7 +108,7 @@ pub(crate) struct Medium {
     /// The link of the queue in front of the driver, the frames that the driver may hold, and those it holds.
     pub(crate) front: Option<usize>,
     pub(crate) driver: [u32; 2],
-    /// Since when nobody sends: in the future until the present answers are over.
+    /// The start of the silence: in the future until the present answers are over.
     silent: Time,
     /// Those who send, since when, and until when.
     pub(crate) sending: Vec<Sending>,

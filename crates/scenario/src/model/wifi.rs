@@ -135,7 +135,7 @@ impl Standard {
         }
     }
 
-    /// The MCS that a channel of this width has with so many streams.
+    /// The MCS that a channel of this width has with this number of streams.
     pub fn mcs(self, width: u32, streams: u32) -> impl Iterator<Item = u32> {
         let most = match self {
             Self::N => 8,
@@ -149,7 +149,7 @@ impl Standard {
         })
     }
 
-    /// How long the preamble of a transmission with so many streams takes.
+    /// How long the preamble of a transmission with this number of streams takes.
     fn preamble(self, streams: u32, guard: Span) -> Span {
         let fields = match (self, streams) {
             (_, 1) => 1,
@@ -187,7 +187,7 @@ pub struct Phy {
 }
 
 impl Phy {
-    /// With this MCS, which the width has; its block ACK covers so many `frames`.
+    /// With this MCS, which the width has; its block ACK covers this number of `frames`.
     #[must_use]
     pub fn new(
         standard: Standard,
@@ -221,7 +221,7 @@ impl Phy {
         (packet + MAC).next_multiple_of(4) + DELIMITER
     }
 
-    /// How long a transmission of so many bytes of frames takes.
+    /// How long a transmission with this number of bytes of frames takes.
     #[must_use]
     pub fn transmission(&self, bytes: u32) -> Span {
         self.preamble + self.symbol * u64::from((AROUND + 8 * bytes).div_ceil(self.bits))
@@ -235,7 +235,7 @@ impl Phy {
         bytes.min(u64::from(self.most_bytes)) as u32
     }
 
-    /// How long the answer to a transmission of so many frames takes.
+    /// How long the answer to a transmission with this number of frames takes.
     #[must_use]
     pub fn answer(&self, frames: u32) -> Span {
         self.control(if frames == 1 { ACK } else { self.block_ack })
