@@ -118,12 +118,14 @@ fn errors_cost_retries_and_in_the_end_frames() {
     let link = &often.links["wlan-near:reverse"];
     assert_eq!(link.collision_drops, Some(0));
     assert!(link.traffic.throughput < 0.82 * 12000.0 / (382.5e-6), "{link:?}");
-    // In aggregates, frames behind a lost one wait for it, and none comes out of order: TCP has nothing to repair.
+    // In aggregates, frames behind a lost one wait for it, and none comes out of order: TCP has nothing to repair. After
+    // collisions in a row it sends a probe.
     let window = "tcp = { max_window = 100 }\n";
     let results = run(&lan([7, 7], "error = 0.1", &(tcp("down", "server", "near") + window)));
     let link = &results.links["wlan-near"];
     assert_eq!((link.collision_drops, link.traffic.drops_overflow), (Some(0), 0));
-    assert_eq!(results.classes["down"].totals.retransmits, Some(0));
+    let repaired = results.classes["down"].totals.retransmits;
+    assert!(repaired < Some(5), "{repaired:?}, of 38,000 packets");
     assert!(results.metrics.flows.goodput > 30e6, "{}", results.metrics.flows.goodput);
 }
 

@@ -16,6 +16,7 @@ from aqmlab_papers.describe.check import RELATIVE, Check
 
 ABSTRACT = "Abstract"
 PATCH = "The authors' patch for Linux, 63fefa050477"
+ONE_RUN = Tolerance(10, RELATIVE, "one run each, whose traffic is not stated; the total grows by 25 %")
 
 
 @claim("an order of magnitude reduction in latency under load", ABSTRACT, "delays")
@@ -78,31 +79,36 @@ def throughput(downloads: Runs, datagrams: Runs, *, tolerance: Tolerance) -> Jud
     )
 
 
-@claim("Fast station 1: 19.17 / 25.09 Mbps; slow station: 2.58 / 1.77 Mbps; total: 41.58 / 52.07", PATCH, "goodputs")
-@tolerance(15, RELATIVE, "one run each, whose traffic is not stated")
+@claim(
+    "Fast station 1: 19.17 / 25.09 Mbps; fast station 2: 19.83 / 25.21; slow station: 2.58 / 1.77", PATCH, "goodputs"
+)
+@tolerance(ONE_RUN)
 def patch(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
-    """Turns of equal airtime change the downloads of three stations as measured with the patch."""
-    names = dict(zip(STATIONS, zip(BEFORE, AFTER, strict=True), strict=True))
-    fast = [after / before for name, (before, after) in names.items() if name != "slow"]
-    change = {
-        name: over(received(downloads, "Airtime", name), received(downloads, "FQ-MAC", name)) for name in STATIONS
-    }
+    """Turns of equal airtime change the download of each of three stations as measured with the patch."""
     return Judgement(
         [
-            *(
-                Effect(f"goodput of {name}, Airtime over FQ-MAC").near(change[name], round(printed, 3), tolerance)
-                for name, printed in zip(STATIONS, fast, strict=False)
-            ),
-            Effect("goodput of slow, Airtime over FQ-MAC").near(change["slow"], round(1.77 / 2.58, 3), tolerance),
-            Effect("goodput of all, Airtime over FQ-MAC").near(
-                over(together(downloads, "Airtime"), together(downloads, "FQ-MAC")),
-                round(sum(AFTER) / sum(BEFORE), 3),
+            Effect(f"goodput of {name}, Airtime over FQ-MAC").near(
+                over(received(downloads, "Airtime", name), received(downloads, "FQ-MAC", name)),
+                round(after / before, 3),
                 tolerance,
-            ),
+            )
+            for name, before, after in zip(STATIONS, BEFORE, AFTER, strict=True)
         ],
         "Here turns of one transmission are nearly fair already: two packets to the slow station take 3.5 ms, and the "
         "32 to a fast one that ath9k sends at once 2.8 ms. On the testbed the slow station had more. How often it sent "
         "again, and at which rate, is not known.",
+    )
+
+
+@claim("Total: 41.58 / 52.07 Mbps", PATCH, "goodputs")
+@tolerance(ONE_RUN)
+def total(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
+    """Turns of equal airtime change the downloads of three stations together as measured with the patch."""
+    ratio = over(together(downloads, "Airtime"), together(downloads, "FQ-MAC"))
+    printed = round(sum(AFTER) / sum(BEFORE), 3)
+    return Judgement(
+        [Effect("goodput of all, Airtime over FQ-MAC").near(ratio, printed, tolerance)],
+        "As each station's: the slow one gives up less here.",
     )
 
 
@@ -124,5 +130,5 @@ def driver(downloads: Runs, datagrams: Runs, *, tolerance: Tolerance) -> Judgeme
     )
 
 
-CLAIMS = [latency, fair, throughput, patch, driver]
+CLAIMS = [latency, fair, throughput, patch, total, driver]
 """The claims of the abstract, of the patch, and ours."""

@@ -145,7 +145,7 @@ impl Standard {
         (0..most).filter(move |&mcs| {
             let (bits, above, below) = MODULATIONS[mcs as usize];
             let coded = self.subcarriers(width) * streams * bits * above;
-            self != Self::Ac || coded % below == 0 && !VHT_LEFT_OUT.contains(&(width, mcs, streams))
+            self != Self::Ac || coded.is_multiple_of(below) && !VHT_LEFT_OUT.contains(&(width, mcs, streams))
         })
     }
 
