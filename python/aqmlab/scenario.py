@@ -526,8 +526,11 @@ def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
     """Return the table of each `[[link]]` and `[[wifi]]` of a resolved scenario by the names of its links one way."""
     tables = {link["name"]: link for link in resolved.get("link", ())}
     for wifi in resolved.get("wifi", ()):
-        names = [wifi["name"], *(f"{wifi['name']}-{station}" for station in wifi["stations"])]
-        tables |= dict.fromkeys(names, wifi)
+        own = wifi
+        if wifi["queues"] == "shared":
+            tables[wifi["name"]] = wifi
+            own = {**wifi, "aqm": {"name": "droptail"}, "buffer": f"{wifi['driver']} packets"}
+        tables |= {f"{wifi['name']}-{station}": own for station in wifi["stations"]}
     return tables
 
 
