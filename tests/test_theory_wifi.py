@@ -1,8 +1,10 @@
 """Contention for a wireless medium: the chain of Bianchi's model, and stations of the packet engine."""
 
+import math
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import aqmlab
@@ -17,6 +19,13 @@ ACK = CTS = RTS = 28e-6
 W, M = 16, 6
 
 
+def aggregated(n: int) -> float:
+    """Return the bits per second of n stations that send 27 packets at a time, whose answer takes 3 symbols."""
+    bits = 16 + 6 + 8 * 1544 * 27
+    exchange = 36e-6 + math.ceil(bits / 260) * 4e-6 + SIFS + 32e-6 + AIFS
+    return wifi.throughput(n, W, M, payload=27 * 12000, slot=SLOT, success=exchange, collision=exchange)
+
+
 def expected(n: int, reserves: bool) -> float:
     """Return the bits per second of n stations that send one packet at a time."""
     exchange = DATA + SIFS + ACK + AIFS
@@ -26,7 +35,7 @@ def expected(n: int, reserves: bool) -> float:
     return wifi.throughput(n, W, M, payload=12000, slot=SLOT, success=success, collision=collision)
 
 
-def stations(n: int, reserves: bool) -> Scenario:
+def stations(n: int, reserves: bool, frames: int = 1) -> Scenario:
     """Return n stations that always have packets for their access point."""
     names = [f"s{i + 1}" for i in range(n)]
     return Scenario.from_dict(
@@ -40,7 +49,8 @@ def stations(n: int, reserves: bool) -> Scenario:
                     "stations": names,
                     "standard": "n",
                     "mcs": 7,
-                    "frames": 1,
+                    "frames": frames,
+                    "longest": 5.484e-3,
                     "retries": 255,
                     "rts": reserves,
                 }
@@ -52,7 +62,7 @@ def stations(n: int, reserves: bool) -> Scenario:
                     "from": names,
                     "to": "ap",
                     "count": n,
-                    "rate": 60e6 / n,
+                    "rate": 90e6 / n,
                     "packet_size": 1500,
                 }
             ],
@@ -61,7 +71,8 @@ def stations(n: int, reserves: bool) -> Scenario:
     )
 
 
-@given(st.floats(0, 0.9), st.integers(1, 12), st.integers(0, 3))
+@settings(deadline=None, max_examples=40)
+@given(st.floats(0, 0.9), st.integers(1, 8), st.integers(0, 3))
 def test_the_chance_to_send_is_that_of_the_chain(p: float, W: int, m: int) -> None:
     # As Bianchi defines it: a stage and a count. At 0 a station sends, and draws from the next stage or first.
     states = [(i, k) for i in range(m + 1) for k in range(W * 2**i)]
@@ -104,3 +115,10 @@ def test_stations_of_the_engine_carry_what_the_model_says(n: int, reserves: bool
     collided = sum(link["collisions"].mean or 0.0 for link in up)
     chance = collided / (collided + sent * run.scenario.duration / 12000)
     assert chance == pytest.approx(wifi.collisions(n, W, M), abs=0.02)
+
+
+@pytest.mark.parametrize("n", [1, 5, 20])
+def test_stations_that_send_aggregates_carry_what_the_model_says(n: int) -> None:
+    links = aqmlab.run(stations(n, False, frames=27)).owned("links")
+    sent = sum(links[f"air-s{i + 1}:reverse"]["throughput"].mean or 0.0 for i in range(n))
+    assert sent == pytest.approx(aggregated(n), rel=0.03)

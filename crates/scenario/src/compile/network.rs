@@ -1,15 +1,17 @@
 //! The nodes, links and traffic that the tables describe, without abbreviations.
 
+mod wifi;
+
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Part, Queues, Scenario, Traffic,
-    Wifi, least_common_multiple,
+    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic, Wifi,
+    least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
-use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
 use aqm::params::Field as _;
@@ -18,9 +20,6 @@ use std::collections::HashMap;
 
 /// Most hosts on one side of a dumbbell, and most pairs of nodes of a `short` entry.
 const MOST_HOSTS: usize = 10_000;
-
-/// The rate of the way through an access point to its other side: as good as none.
-const FASTEST: Rate = Rate::mbit_per_s(100_000);
 
 /// The groups of a dumbbell's hosts: the name of the group in traffic entries, and the hosts' name before the number.
 const GROUPS: [(&str, &str); 2] = [("senders", "sender"), ("receivers", "receiver")];
@@ -208,60 +207,6 @@ impl Network {
         });
     }
 
-    /// Adds a `[[wifi]]`, number `lan`: with a queue for all stations, the driver behind it is a node.
-    fn wifi(&mut self, entry: &WifiEntry, lan: usize) {
-        let (table, Some(wifi)) = (&entry.table, &entry.wifi) else { return };
-        let air = |part| Some(Air { lan, part });
-        let [aqm, reverse_aqm] = params(&entry.aqms);
-        let droptail = || AnyParams::of("droptail");
-        let cable = |name: String, ends, rates, buffers, airs, aqms| Cable {
-            name,
-            ends,
-            delay: Distribution::Fixed(table.delay),
-            overhead: Bytes(0),
-            framing: None,
-            half_duplex: None,
-            airs,
-            rates,
-            changes: Default::default(),
-            buffers,
-            admission: None,
-            aqms,
-            losses: [None, None],
-            ecn_paths: [EcnPath::Pass; 2],
-        };
-        // The access point has a queue to be observed, so it always has an algorithm.
-        let managed = aqm.or_else(droptail);
-        let driver = format!("{}.driver", table.name);
-        let (from, own) = match table.queues {
-            Queues::Station => (&table.ap, (managed, table.buffer)),
-            Queues::Shared => {
-                let (rates, buffers) = ([mean_rate(wifi), FASTEST], [table.buffer, table.reverse_buffer]);
-                let front = cable(
-                    table.name.clone(),
-                    [&table.ap, &driver],
-                    rates,
-                    buffers,
-                    [air(Part::Front), None],
-                    [managed, None],
-                );
-                self.connect(Cable { delay: Distribution::Fixed(Span::ZERO), ..front });
-                (&driver, (droptail(), Buffer::Limit(Limit::Packets(table.driver))))
-            }
-        };
-        for (i, (station, phy)) in table.stations.iter().zip(&wifi.stations).enumerate() {
-            let (aqm, buffer) = own.clone();
-            self.connect(cable(
-                entry.link(station),
-                [from, station],
-                [phy.rate(); 2],
-                [buffer, table.reverse_buffer],
-                [air(Part::Down(i)), air(Part::Up(i))],
-                [aqm, reverse_aqm.clone()],
-            ));
-        }
-    }
-
     /// For each node, the lowest-numbered node to which it has a path. All links have both directions.
     fn islands(&self) -> Vec<usize> {
         let mut island: Vec<usize> = (0..self.nodes.len()).collect();
@@ -278,12 +223,6 @@ impl Network {
         }
         (0..island.len()).map(|node| root(&mut island, node)).collect()
     }
-}
-
-/// The rate of a queue in front of all stations: that of the same bytes to each.
-fn mean_rate(wifi: &Wifi) -> Rate {
-    let times: f64 = wifi.stations.iter().map(|phy| 1.0 / phy.rate().bits()).sum();
-    Rate::bit_per_s((wifi.stations.len() as f64 / times) as u64)
 }
 
 /// The numbers of senders and receivers that an entry has for itself.
@@ -340,17 +279,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links(entry, &mut network, laid, tables.dumbbell.is_some(), reader);
     }
     for entry in &tables.wifis {
-        let is_own = |link: &&Link| {
-            link.name == entry.table.name
-                || entry.table.stations.iter().any(|station| link.name == entry.link(station))
-        };
-        if let Some(link) = network.links.iter().find(is_own) {
-            let message = format!("its link {:?} would be another of this name", link.name);
-            reader.refuse(&below(&entry.path, "name"), Some(format!("{:?}", entry.table.name)), message);
-        } else {
-            network.wifi(entry, network.wifis.len());
-            network.wifis.extend(entry.wifi.clone());
-        }
+        network.add_wifi(entry, reader);
     }
     let observed = observed(tables, &network, reader);
     // An observed link is measured, and so is one that cannot know ahead when packets leave: a buffer without an algorithm
