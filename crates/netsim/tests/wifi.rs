@@ -17,7 +17,8 @@ fn run(text: &str) -> Results {
     simulation(text, 1).results()
 }
 
-/// A server behind an access point of 802.11n with one stream at 20 MHz, with two stations of these MCS and what `wifi` says.
+/// A server behind an access point of 802.11n with one stream at 20 MHz, with two stations of these MCS and what
+/// `wifi` says.
 fn lan(mcs: [u32; 2], wifi: &str, traffic: &str) -> String {
     format!(
         "duration = \"12 s\"\nwarmup = \"2 s\"\n[[link]]\nname = \"wan\"\nfrom = \"server\"\nto = \"ap\"\n\
@@ -56,8 +57,8 @@ fn near(found: f64, expected: f64, share: f64) {
 
 #[test]
 fn one_frame_at_a_time_takes_what_the_standard_says() {
-    // A frame takes 1544 bytes: at MCS 7 (260 bits in 4 us) 36 us and 48 symbols, at MCS 0 (26 bits) 36 us and 476 symbols. AIFS
-    // is 16 + 3 * 9 us, the mean wait 7.5 slots; the ACK goes at 24 and at 6 Mbit/s.
+    // A frame takes 1544 bytes: at MCS 7 (260 bits in 4 us) 36 us and 48 symbols, at MCS 0 (26 bits) 36 us and 476
+    // symbols. AIFS is 16 + 3 * 9 us, the mean wait 7.5 slots; the ACK goes at 24 and at 6 Mbit/s.
     for (mcs, rts, data, around) in [
         (7, false, 36.0 + 48.0 * 4.0, 16.0 + 28.0),
         (0, false, 36.0 + 476.0 * 4.0, 16.0 + 44.0),
@@ -118,8 +119,8 @@ fn errors_cost_retries_and_in_the_end_frames() {
     let link = &often.links["wlan-near:reverse"];
     assert_eq!(link.collision_drops, Some(0));
     assert!(link.traffic.throughput < 0.82 * 12000.0 / (382.5e-6), "{link:?}");
-    // In aggregates, frames behind a lost one wait for it, and none comes out of order: TCP has nothing to repair. After
-    // collisions in a row it sends a probe.
+    // In aggregates, frames behind a lost one wait for it, and none comes out of order: TCP has nothing to repair.
+    // After collisions in a row it sends a probe.
     let window = "tcp = { max_window = 100 }\n";
     let results = run(&lan([7, 7], "error = 0.1", &(tcp("down", "server", "near") + window)));
     let link = &results.links["wlan-near"];

@@ -100,7 +100,8 @@ fn a_problem_has_a_kind_a_path_and_a_line() {
 fn every_broken_file_gets_its_message() {
     // Lists that grow with the number of names.
     let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
-    let sections = "extends, dumbbell, link, wifi, aqm, reverse_aqm, traffic, response, record, observe, sweep";
+    let sections =
+        "extends, dumbbell, link, wifi, aqm, reverse_aqm, traffic, response, record, observe, sweep";
     let known = format!("known: {}, {sections}", names(General::specs()));
     let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
     let aqms = NAMES.join(", ");

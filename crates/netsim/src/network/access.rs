@@ -1,5 +1,5 @@
-//! What a link has to do with a medium that it shares: the frames that have left its queue and are not sent yet, and the counts
-//! of those that are, or were given up.
+//! What a link has to do with a medium that it shares: the frames that have left its queue and are not sent yet, and
+//! the counts of those that are, or were given up.
 
 use crate::measure::probe::Owner;
 use crate::network::radio::Radio;
@@ -27,8 +27,8 @@ pub(crate) enum Access {
     Ethernet(Station),
     /// Of a wireless LAN.
     Wifi(Radio),
-    /// The queue in front of the driver of an access point, in this wireless LAN: the driver takes its packets as soon as it has
-    /// room.
+    /// The queue in front of the driver of an access point, in this wireless LAN: the driver takes its packets as
+    /// soon as it has room.
     Driver(usize),
 }
 

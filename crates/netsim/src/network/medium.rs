@@ -1,11 +1,11 @@
 //! The medium of a wireless LAN, for which the access point and the stations contend by EDCA.
 //!
-//! When all has been silent for the gap AIFS, slots begin. At each boundary of a slot, the first of which is the end of the gap,
-//! a contender whose count is 0 sends if it has a frame, and every other counts down by one, also at the boundary at which
-//! another sends. Those that send at one boundary collide. After a transmission its sender draws a new count from 0 to its
-//! window, whether it has more to send or not; the window doubles after a failure, and is the smallest after a success and when
-//! a frame has failed as often as it may. A frame that comes while the medium is silent, to a contender that has counted down,
-//! is sent at the next boundary.
+//! When all has been silent for the gap AIFS, slots begin. At each boundary of a slot, the first of which is the end
+//! of the gap, a contender whose count is 0 sends if it has a frame, and every other counts down by one, also at the
+//! boundary at which another sends. Those that send at one boundary collide. After a transmission its sender draws a
+//! new count from 0 to its window, whether it has more to send or not; the window doubles after a failure, and is the
+//! smallest after a success and when a frame has failed as often as it may. A frame that comes while the medium is
+//! silent, to a contender that has counted down, is sent at the next boundary.
 //!
 //! ```text
 //! | AIFS | slot | slot | [RTS SIFS CTS SIFS] data  SIFS ACK | AIFS | …
@@ -13,14 +13,15 @@
 //!
 //! # Departures from the source
 //! - All hear each other at once, and no part of a collision is received.
-//! - After a collision, and after data of which nothing arrived, all wait as long as an answer would take (EIFS, and the
-//!   sender's time-out, which differ by some microseconds).
+//! - After a collision, and after data of which nothing arrived, all wait as long as an answer would take (EIFS, and
+//!   the sender's time-out, which differ by some microseconds).
 //! - One access category; RTS and CTS precede the first data of a TXOP only.
 //!
 //! # Sources
-//! IEEE 802.11-2020, clauses 10.3 and 10.23.2; Bianchi, "Performance analysis of the IEEE 802.11 distributed coordination
-//! function", IEEE JSAC 18(3), 2000; for airtime and its deficits Høiland-Jørgensen and others, "Ending the anomaly", USENIX ATC
-//! 2017, and mac80211 of Linux 6.12 (`ieee80211_next_txq`, `__ieee80211_schedule_txq`, `ieee80211_txq_airtime_check`).
+//! IEEE 802.11-2020, clauses 10.3 and 10.23.2; Bianchi, "Performance analysis of the IEEE 802.11 distributed
+//! coordination function", IEEE JSAC 18(3), 2000; for airtime and its deficits Høiland-Jørgensen and others, "Ending
+//! the anomaly", USENIX ATC 2017, and mac80211 of Linux 6.12 (`ieee80211_next_txq`, `__ieee80211_schedule_txq`,
+//! `ieee80211_txq_airtime_check`).
 
 use crate::engine::rng::Stream;
 use crate::network::radio::Aggregate;
@@ -264,7 +265,8 @@ impl Medium {
         if reserves { reservation[0] + reservation[1] + self.rules.sifs * 2 } else { Span::ZERO }
     }
 
-    /// All data of this transmission are known. If several send, it lasts as long as the longest of their RTS or data.
+    /// All data of this transmission are known. If several send, it lasts as long as the longest of their RTS or
+    /// data.
     pub(crate) fn fix_end(&mut self, ends: Span) {
         self.until = self.began + ends;
     }
@@ -280,8 +282,8 @@ impl Medium {
         self.deficits[station] = (self.deficits[station] - airtime.nanos() as i64).max(-1_000_000_000);
     }
 
-    /// The transmission is over, and the answer will be. `next` is how long the shortest transmission that its sender could add
-    /// takes, if it has a frame left.
+    /// The transmission is over, and the answer will be. `next` is how long the shortest transmission that its sender
+    /// could add takes, if it has a frame left.
     pub(crate) fn end(&mut self, answer: Span, succeeded: bool, next: Option<Span>) {
         self.silent = self.until + self.rules.sifs + answer;
         let sender = self.sending[0].contender;
@@ -306,7 +308,8 @@ impl Medium {
         self.sending.clear();
     }
 
-    /// The next station is as it was: the turn of one that has sent goes to the back, unless its share of airtime decides.
+    /// The next station is as it was: the turn of one that has sent goes to the back, unless its share of airtime
+    /// decides.
     pub(crate) fn turn(&mut self, contender: usize) {
         if self.scheduler == Scheduler::RoundRobin {
             self.contenders[contender].turn.rotate_left(1);

@@ -1,5 +1,5 @@
-//! A link of a wireless LAN: the frames that have left its queue, sent in aggregates and again until each is received or given
-//! up, and passed on in order.
+//! A link of a wireless LAN: the frames that have left its queue, sent in aggregates and again until each is received
+//! or given up, and passed on in order.
 
 use crate::engine::rng::Stream;
 use crate::network::access::{Frame, Tally};
@@ -103,8 +103,8 @@ impl Radio {
         self.held.front().map(|(frame, _)| frame.length)
     }
 
-    /// Adds those of the held frames to an aggregate that it does not cover yet, as far as the frames and the bytes allow: at least
-    /// one. Returns whether another frame could be added.
+    /// Adds those of the held frames to an aggregate that it does not cover yet, as far as the frames and the bytes
+    /// allow: at least one. Returns whether another frame could be added.
     pub(crate) fn extend(&self, aggregate: &mut Aggregate, frames: u32, bytes: u32) -> bool {
         while let Some((frame, state)) =
             self.held.get(aggregate.places).filter(|_| aggregate.places < self.window)

@@ -1,17 +1,17 @@
 //! A wireless LAN: the rates of its stations, how long a transmission takes, and how its stations contend.
 //!
-//! A station's rate follows from the standard's tables: the bits of a symbol are its data subcarriers times streams times the
-//! bits that modulation and coding put on each.
+//! A station's rate follows from the standard's tables: the bits of a symbol are its data subcarriers times streams
+//! times the bits that modulation and coding put on each.
 //!
 //! # Departures from the source
-//! - A frame takes the bytes that it has without encryption: header, LLC/SNAP, check sequence, delimiter. One coder has one
-//!   tail of 6 bits, at any rate.
-//! - HE: SU frames without packet extension, with LTFs of 6.4 us at the guard intervals of 0.8 and 1.6 us and of 12.8 us at
-//!   3.2 us.
+//! - A frame takes the bytes that it has without encryption: header, LLC/SNAP, check sequence, delimiter. One coder
+//!   has one tail of 6 bits, at any rate.
+//! - HE: SU frames without packet extension, with LTFs of 6.4 us at the guard intervals of 0.8 and 1.6 us and of 12.8
+//!   us at 3.2 us.
 //!
 //! # Sources
-//! IEEE 802.11-2020, clauses 10.23.2 (EDCA), 17.3 and 17.4 (OFDM), 19.3 and 19.5 (HT), 21.3 and 21.5 (VHT); IEEE 802.11ax-2021,
-//! clauses 27.3 and 27.5 (HE).
+//! IEEE 802.11-2020, clauses 10.23.2 (EDCA), 17.3 and 17.4 (OFDM), 19.3 and 19.5 (HT), 21.3 and 21.5 (VHT); IEEE
+//! 802.11ax-2021, clauses 27.3 and 27.5 (HE).
 
 use aqm::choice;
 use aqm::unit::{Rate, Span};
@@ -81,7 +81,8 @@ const MODULATIONS: [(u32, u32, u32); 12] = [
     (10, 5, 6),
 ];
 
-/// The combinations of width, MCS and streams that VHT leaves out though a symbol has whole bits: its coders cannot share them.
+/// The combinations of width, MCS and streams that VHT leaves out though a symbol has whole bits: its coders cannot
+/// share them.
 const VHT_LEFT_OUT: [(u32, u32, u32); 4] = [(80, 6, 3), (80, 6, 7), (80, 9, 6), (160, 9, 3)];
 
 impl Standard {
@@ -159,8 +160,8 @@ impl Standard {
             _ => 8,
         };
         let (signal, training) = match self {
-            // Signal fields and short training field: HT-SIG 8, HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG 4, HE-SIG-A
-            // 8, HE-STF 4.
+            // Signal fields and short training field: HT-SIG 8, HT-STF 4; VHT-SIG-A 8, VHT-STF 4, VHT-SIG-B 4; RL-SIG
+            // 4, HE-SIG-A 8, HE-STF 4.
             Self::N => (Span::us(12), Span::us(4)),
             Self::Ac => (Span::us(16), Span::us(4)),
             Self::Ax if guard > Span::ns(1600) => (Span::us(16), Span::ns(12_800) + guard),
@@ -324,7 +325,8 @@ mod tests {
     #[test]
     fn rates_are_those_of_the_standards_tables() {
         use Standard::{Ac, Ax, N};
-        // IEEE 802.11-2020, tables 19-27 and following, 21-29 and following; 802.11ax-2021, tables 27-55 and following.
+        // IEEE 802.11-2020, tables 19-27 and following, 21-29 and following; 802.11ax-2021, tables 27-55 and
+        // following.
         for (standard, width, streams, mcs, guard, mbit) in [
             (N, 20, 1, 0, 800, 6.5),
             (N, 20, 1, 7, 400, 72.2),

@@ -17,11 +17,11 @@ const MOST_STATIONS: usize = 1000;
 const LONGEST: f64 = 5.484e-3;
 
 params! {
-    /// A wireless LAN: an access point and stations, which share one medium. A link leads from the access point to each station
-    /// and back.
+    /// A wireless LAN: an access point and stations, which share one medium. A link leads from the access point to
+    /// each station and back.
     pub struct WifiTable {
-        /// Its name. The link to the station `laptop` of `wlan` is `wlan-laptop`, that back `wlan-laptop:reverse`; with
-        /// `queues = "shared"`, the queue in front of them is the link `wlan`.
+        /// Its name. The link to the station `laptop` of `wlan` is `wlan-laptop`, that back `wlan-laptop:reverse`;
+        /// with `queues = "shared"`, the queue in front of them is the link `wlan`.
         name: String = String::new(), "";
         /// The node that is the access point.
         ap: String = String::new(), "";
@@ -37,8 +37,8 @@ params! {
         streams: Vec<u32> = vec![1], "streams", Range::new(1.0, 8.0);
         /// Guard interval: 0.8 us, of `n` and `ac` also 0.4 us, of `ax` also 1.6 us and 3.2 us.
         guard: Span = Span::ns(800), "s", Range::new(0.0, 1e-5);
-        /// The probability that a frame to or from each station is lost on the air, as `mcs`: one for all, or one for each.
-        /// Lost frames are sent again.
+        /// The probability that a frame to or from each station is lost on the air, as `mcs`: one for all, or one for
+        /// each. Lost frames are sent again.
         error: Vec<f64> = vec![0.0], "", Range::new(0.0, 1.0);
         /// The slot of contention.
         slot: Span = Span::us(9), "s", Range::above(0.0, 1e-3);
@@ -46,34 +46,38 @@ params! {
         sifs: Span = Span::us(16), "s", Range::above(0.0, 1e-3);
         /// The slots of the gap before contention (AIFS) behind a SIFS; 3 is that of best effort.
         aifsn: u32 = 3, "slots", Range::new(1.0, 15.0);
-        /// The first contention window: the wait before a transmission is a random number of slots from 0 to it. It doubles
-        /// after each failure.
+        /// The first contention window: the wait before a transmission is a random number of slots from 0 to it. It
+        /// doubles after each failure.
         cw_min: u32 = 15, "slots", Range::new(0.0, 32767.0);
         /// The largest contention window.
         cw_max: u32 = 1023, "slots", Range::new(0.0, 32767.0);
-        /// How long a station that has won the medium may keep it (TXOP limit); 0 is one transmission, as of best effort.
+        /// How long a station that has won the medium may keep it (TXOP limit); 0 is one transmission, as of best
+        /// effort.
         txop: Span = Span::ZERO, "s", Range::new(0.0, 0.1);
         /// How often a frame is sent again before it is given up.
         retries: u32 = 10, "", Range::new(0.0, 255.0);
-        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. They are also the window of the block ACK.
+        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. They are also the window of the block
+        /// ACK.
         frames: u32 = 64, "frames", Range::new(1.0, 256.0);
         /// How long a transmission may take, without its answer; at least one frame is sent. 4 ms is Linux's bound.
         longest: Span = Span::ms(4), "s", Range::above(0.0, LONGEST);
         /// Reserve the medium by RTS and CTS before each transmission.
         rts: bool = false, "";
-        /// The access point's queues: `shared`, one discipline for all stations, in front of a driver with a first-in first-out
-        /// queue for each; `station`, a discipline for each station, as in Linux's mac80211.
+        /// The access point's queues: `shared`, one discipline for all stations, in front of a driver with a first-in
+        /// first-out queue for each; `station`, a discipline for each station, as in Linux's mac80211.
         queues: Queues = Queues::Station, "";
-        /// The frames that the driver of `shared` queues holds for all stations together; 123 is that of Linux's ath9k.
+        /// The frames that the driver of `shared` queues holds for all stations together; 123 is that of Linux's
+        /// ath9k.
         driver: u32 = 123, "packets", Range::new(1.0, 1e6);
-        /// The station to which the access point sends next: `round-robin`, each in turn, one transmission; `airtime`, each in
-        /// turn for the same time, by deficits of 256 us that count what it sends as well (mac80211).
+        /// The station to which the access point sends next: `round-robin`, each in turn, one transmission;
+        /// `airtime`, each in turn for the same time, by deficits of 256 us that count what it sends as well
+        /// (mac80211).
         scheduler: Scheduler = Scheduler::Airtime, "";
-        /// Airtime queue limits: the access point takes frames out of its `station` queues for 5 ms of transmissions to a
-        /// station, for 12 ms if those to all are below 24 ms (mac80211). Otherwise it takes them when it sends.
+        /// Airtime queue limits: the access point takes frames out of its `station` queues for 5 ms of transmissions
+        /// to a station, for 12 ms if those to all are below 24 ms (mac80211). Otherwise it takes them when it sends.
         aql: bool = true, "";
-        /// The buffer in front of the driver, or that of each station's queue, as `dumbbell.buffer`; times and BDP are at the
-        /// station's rate.
+        /// The buffer in front of the driver, or that of each station's queue, as `dumbbell.buffer`; times and BDP
+        /// are at the station's rate.
         buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
         /// The buffer in each station.
         reverse_buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
