@@ -305,8 +305,8 @@ export class Simulation {
   /**
    * The packets that links sent and lost since the last call, if the run was opened with `packets`: `at` and `waited` in
    * s, `link`, `class` and `flow` by their numbers, `size` in bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3
-   * for lack of room, 4 for its ECN, 5 by collisions), `kind` (0 data, 1 ACK, 2 datagram, 3 the answer to one, 4 a report
-   * of TFRC), `marked` (0 or 1), `seq`, and the numbers of the nodes `from` and `to`.
+   * for lack of room, 4 for its ECN, 5 by collisions, 6 after the last retry), `kind` (0 data, 1 ACK, 2 datagram, 3 the
+   * answer to one, 4 a report of TFRC), `marked` (0 or 1), `seq`, and the numbers of the nodes `from` and `to`.
    */
   packets(): Table {
     return this.#table("packets");

@@ -4,9 +4,9 @@ use netsim::{Cause, PacketKind, Seen, WaitingPacket};
 use run::Column;
 
 /// The packets that links sent or lost: `at` and `waited` in s, `link`, `class` and `flow` by their numbers, `size` in
-/// bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3 for lack of room, 4 for its ECN, 5 by collisions), `kind`
-/// (0 data, 1 ACK, 2 datagram, 3 the answer to one, 4 a report of TFRC), `marked` (0 or 1), `seq`, and the numbers of the
-/// nodes `from` and `to`.
+/// bytes, `fate` (0 sent, 1 lost at random, 2 dropped early, 3 for lack of room, 4 for its ECN, 5 by collisions,
+/// 6 after the last retry), `kind` (0 data, 1 ACK, 2 datagram, 3 the answer to one, 4 a report of TFRC), `marked` (0 or
+/// 1), `seq`, and the numbers of the nodes `from` and `to`.
 #[must_use]
 pub fn of_packets(seen: &[Seen]) -> Vec<Column> {
     let column = |name: &str, value: &dyn Fn(&Seen) -> f64| Column {
