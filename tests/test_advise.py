@@ -142,6 +142,10 @@ def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], me
             '[dumbbell]\n[[link]]\nname = "l"\nfrom = "r2"\nto = "b"\n[[traffic]]\n',
             "[[link]]: advice is for the dumbbell",
         ),
+        (
+            '[dumbbell]\n[[wifi]]\nname = "w"\nap = "r2"\nstations = "b"\nmcs = 0\n[[traffic]]\n',
+            "[[wifi]]: advice is for the dumbbell",
+        ),
     ],
 )
 def test_a_file_without_a_link_to_shape_is_refused(text: str, message: str) -> None:

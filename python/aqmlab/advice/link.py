@@ -195,8 +195,9 @@ class Link:
         table = dict(resolved.get("dumbbell") or {})
         if not table:
             raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
-        if resolved.get("link"):
-            raise BadLink(name, "[[link]]: advice is for the dumbbell alone: remove the other links")
+        for kind in ("link", "wifi"):
+            if resolved.get(kind):
+                raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
         if varying := [key for key in ("changes", "rates", "reverse_rates") if table[key] != "auto"]:
             problem = (
                 f"dumbbell.{varying[0]}: a shaper needs a constant rate: remove it, and set the rate to the lowest; or "
