@@ -1,4 +1,4 @@
-"""Wireless LANs in Python: what figures, tables and files say of their links."""
+"""Wireless LANs in Python: the links in figures, tables and files."""
 
 import pytest
 
