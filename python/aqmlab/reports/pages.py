@@ -233,8 +233,8 @@ can say: with `ecn_path = "clear"` it drops what it would mark, and with `"clear
 its marks, so that they fill the buffer. Those that lose packets are ECN blackholes. With `"refuse"` a connection
 opens without ECN, after the first time-out of its SYN (1 s). With `"drop"` a connection with RFC 3168's ECN opens,
 since its SYN is Not-ECT, and then of its data only retransmissions arrive; those of DCTCP and TCP Prague never open,
-since all of their SYNs have ECT. UDP and the flavours other than `rack` do not negotiate ECN, so nothing of them is refused.
-`reverse_ecn_path` is for the SYNs, data and acknowledgements that go in the other direction.
+since all of their SYNs have ECT. UDP and the flavours other than `rack` do not negotiate ECN, so nothing of them is
+refused. `reverse_ecn_path` is for the SYNs, data and acknowledgements that go in the other direction.
 
 ## `rates`
 
