@@ -138,7 +138,8 @@ fn equal_actions_give_equal_bits_and_the_action_counts() {
 fn only_ecn_capable_packets_are_marked() {
     let run = |ecn: &str, agent| {
         let scenario = scenario(&[("traffic.long.tcp", ecn)]);
-        let all = intervals(&mut Control::new(scenario, 7, Some(agent)), |i| if i % 8 == 0 { 1.0 } else { 0.05 });
+        let all =
+            intervals(&mut Control::new(scenario, 7, Some(agent)), |i| if i % 8 == 0 { 1.0 } else { 0.05 });
         (total(&all, "marks") > 0.0, total(&all, "drops_early") > 0.0)
     };
     assert_eq!(run("linux:ecn=true", Agent::Marks), (true, true), "a SYN is not ECN-capable");
