@@ -13,7 +13,7 @@ use aqm::params::{Field as _, ParamKind, Value};
 use aqm::unit::{Bytes, Span, in_base_unit};
 use aqm::{AnyParams, Port};
 use scenario::Distribution;
-use scenario::model::{EcnPath, Scenario};
+use scenario::model::{EcnPath, Link, Scenario};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeMap;
 
@@ -32,6 +32,20 @@ pub struct Model {
     pub load: Vec<Load>,
     /// The parts of the scenario that are left out or simplified.
     pub not_modelled: Vec<String>,
+}
+
+/// Whether what varies on a link has no place in the equations: the link, the key, and what they have instead.
+fn varied(link: &Link) -> Option<(&Link, &'static str, &'static str)> {
+    if !link.outages.is_empty() {
+        return Some((link, "outages", "no round trip while a link sends nothing"));
+    }
+    let variation = link.variation.as_deref()?;
+    let keys = [
+        ("delays", !variation.delays.is_empty(), "constant delays"),
+        ("reorder", variation.reorder.is_some(), "no packets that could overtake each other"),
+        ("duplicate", variation.duplicate > 0.0, "no packets of which there could be two"),
+    ];
+    keys.into_iter().find(|(_, given, _)| *given).map(|(key, _, why)| (link, key, why))
 }
 
 impl Model {
@@ -76,6 +90,11 @@ impl Model {
                 link.name,
                 link.ecn_path.value()
             );
+            return Err(Unsupported::new(message));
+        }
+        if let Some((link, key, why)) = scenario.links.iter().find_map(varied) {
+            let message =
+                format!("link {}: {key}: the fluid model has {why}: remove it, or use `aqmlab run`", link.name);
             return Err(Unsupported::new(message));
         }
         let rule = Rule::new(&aqm, &port)?;

@@ -222,6 +222,19 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     let wifi = "[[wifi]]\nname = \"air\"\nap = \"a\"\nstations = \"b\"\nmcs = 0\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
     let said = unsupported(wifi);
     assert!(said.starts_with("wifi air: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
+    for (keys, key) in [
+        ("delays = \"5 s: 1 ms\"", "delays"),
+        ("reverse_outages = \"5 s..6 s\"", "outages"),
+        ("reorder = { gap = 5 }", "reorder"),
+        ("duplicate = 0.1", "duplicate"),
+    ] {
+        let said = unsupported(&dumbbell("", 10, 10.0, &format!("{keys}\n")));
+        assert!(
+            said.starts_with("link bottleneck") && said.contains(&format!(": {key}: the fluid model has")),
+            "{said}"
+        );
+        assert!(said.ends_with("remove it, or use `aqmlab run`"), "{said}");
+    }
     let said = unsupported(&dumbbell("", 10, 10.0, "reverse_ecn_path = \"drop\"\n"));
     assert!(
         said.starts_with("link bottleneck:reverse: ecn_path = \"drop\"") && said.contains("aqmlab run"),

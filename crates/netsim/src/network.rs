@@ -14,6 +14,7 @@ pub(crate) mod route;
 mod service;
 mod station;
 mod transit;
+mod wander;
 
 pub(crate) use access::{Access, Whose};
 pub(crate) use fate::Passed;

@@ -23,6 +23,7 @@ mod scripts;
 mod shaper;
 mod tfrc;
 mod traffic;
+mod variation;
 mod transient;
 mod watch;
 mod wifi;

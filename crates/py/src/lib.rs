@@ -18,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Link, Traffic, TrafficKind, Udp};
+use scenario::model::{Arrival, Link, Loss, Traffic, TrafficKind, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -181,17 +181,17 @@ impl Scenario {
         Ok(traces.map(|trace| PyBytes::new(py, &trace.iter().flat_map(packet).collect::<Vec<_>>())).collect())
     }
 
-    /// The recorded rates of each link that has them, by its name: when they start over, then the time and the value of
-    /// each, in ns and bit/s, of eight bytes.
-    fn recorded_rates<'py>(&self, py: Python<'py>) -> PyResult<BTreeMap<&str, Bound<'py, PyBytes>>> {
-        let recorded = self.checked()?.links.iter().filter(|link| link.recorded);
-        let bytes = |link: &Link| -> Vec<u8> {
-            let period = link.changes_period.map_or(0, Span::nanos);
-            let changes =
-                link.changes.iter().flat_map(|change| [change.at.nanos(), change.rate.whole_bits()]);
-            std::iter::once(period).chain(changes).flat_map(u64::to_le_bytes).collect()
-        };
-        Ok(recorded.map(|link| (&*link.name, PyBytes::new(py, &bytes(link)))).collect())
+    /// What links follow that is in files: the link, the key without the direction, and the content as numbers of eight
+    /// bytes. Of rates that is when they start over, then the time and the value of each, in ns and bit/s.
+    fn recordings<'py>(&self, py: Python<'py>) -> PyResult<Vec<(&str, &'static str, Bound<'py, PyBytes>)>> {
+        let mut found = Vec::new();
+        for link in &self.checked()?.links {
+            for (key, content) in recordings(link) {
+                let bytes: Vec<u8> = content.into_iter().flat_map(u64::to_le_bytes).collect();
+                found.push((&*link.name, key, PyBytes::new(py, &bytes)));
+            }
+        }
+        Ok(found)
     }
 
     /// Whether other files are part of it: recordings, or the user's own algorithms.
@@ -200,7 +200,7 @@ impl Scenario {
         let checked = self.checked()?;
         let traced = |traffic: &Traffic| matches!(traffic.kind, TrafficKind::Udp(Udp::Trace(_), _));
         Ok(checked.traffic.iter().any(traced)
-            || checked.links.iter().any(|link| link.recorded)
+            || checked.links.iter().any(|link| !recordings(link).is_empty())
             || !own_algorithms(checked).is_empty())
     }
 
@@ -320,6 +320,31 @@ impl Scenario {
     fn packet_estimate(&self) -> PyResult<f64> {
         Ok(scenario::estimate(self.checked()?).packets)
     }
+}
+
+/// What a link follows that is in files: the key without the direction, and the content.
+fn recordings(link: &Link) -> Vec<(&'static str, Vec<u64>)> {
+    let mut found = Vec::new();
+    let period = |period: Option<Span>| period.map_or(0, Span::nanos);
+    let variation = link.variation.as_deref();
+    if link.recorded {
+        let changes = link.changes.iter().flat_map(|change| [change.at.nanos(), change.rate.whole_bits()]);
+        let mut content: Vec<u64> = std::iter::once(period(link.changes_period)).chain(changes).collect();
+        if let Some(variation) = variation.filter(|variation| !variation.delays.is_empty()) {
+            content.push(period(variation.period));
+            let points = variation.delays.iter();
+            content.extend(points.flat_map(|point| [point.since, point.until, point.delay].map(Span::nanos)));
+        }
+        found.push(("rates", content));
+    }
+    if let Some(Loss::Steps(steps)) = &link.loss {
+        let values = steps.values.iter().flat_map(|(at, value)| [at.nanos(), value.to_bits()]);
+        found.push(("loss", std::iter::once(steps.period.nanos()).chain(values).collect()));
+    }
+    if let Some(variation) = variation.filter(|variation| !variation.table.is_empty()) {
+        found.push(("jitter", variation.table.iter().map(|value| value.to_bits()).collect()));
+    }
+    found
 }
 
 /// The user's own algorithms of a scenario's links: reference, and digest of the source.

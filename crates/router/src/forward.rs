@@ -349,9 +349,12 @@ impl Router {
             self.emulation.waits().for_each(|wait| record.wait(wait));
         }
         for fate in self.emulation.fates() {
-            self.free.push(fate.number);
+            if !fate.again {
+                self.free.push(fate.number);
+            }
             let place = &mut self.packets[fate.number as usize];
-            let packet = &mut place.bytes[..place.length];
+            let mut copy = if fate.again { place.bytes[..place.length].to_vec() } else { Vec::new() };
+            let packet = if fate.again { &mut copy[..] } else { &mut place.bytes[..place.length] };
             if fate.marked {
                 wire::set_ecn(packet, wire::CE);
             } else if !fate.ect {

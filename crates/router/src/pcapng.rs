@@ -289,7 +289,10 @@ mod tests {
         let mut bytes = Vec::new();
         let mut file = Pcapng::new(&mut bytes, &scenario, &hosts, Ip::V4, None).unwrap();
         let at = |ms: u64| Time::ZERO + Span::ms(ms) + Span::s(5);
-        let fate = |number, ms, lost, marked| PacketFate { number, at: at(ms), lost, marked, ect: true };
+        let fate = |number, ms, lost, marked| {
+            let (at, ect, again) = (at(ms), true, false);
+            PacketFate { number, at, lost, marked, ect, again }
+        };
         let wait = |number, us, marked| Wait { number, link, waited: Span::us(us), marked };
         let lost = |cause, ms, us| Some(Lost { link, at: at(ms), cause, waited: Span::us(us) });
         let (long, marked) = ([7; 131], [8; 131]);

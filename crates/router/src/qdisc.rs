@@ -224,11 +224,11 @@ pub fn check(link: &Link) -> Result<(), String> {
             link.name
         ));
     }
-    if link.changes.is_empty() {
+    if !link.has_changes() {
         return Ok(());
     }
     Err(format!(
-        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes and rates",
+        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes, rates and outages",
         link.name
     ))
 }

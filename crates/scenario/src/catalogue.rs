@@ -2,8 +2,8 @@
 
 use crate::json::value;
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
-use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, Sweep, TrafficTable, WifiTable};
+use crate::model::{Flavour, General, Gilbert, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp};
+use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable, WifiTable};
 
 use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -24,6 +24,9 @@ pub fn catalogue() -> Json {
             "link": parameters(LinkTable::specs()),
             "wifi": parameters(WifiTable::specs()),
             "loss": parameters(Gilbert::specs()),
+            "recorded_loss": parameters(RecordedLoss::specs()),
+            "jitter": parameters(Jitter::specs()),
+            "reorder": parameters(Reorder::specs()),
             "rates": parameters(Recorded::specs()),
             "traffic": parameters(TrafficTable::specs()),
             "tcp": parameters_of(&Tcp::unnamed(None), |_| true),

@@ -43,6 +43,9 @@ pub(crate) const LOSSES: [&str; 2] = ["loss", "reverse_loss"];
 /// The keys of a link for its recorded rates, in the two directions.
 pub(crate) const RECORDED: [&str; 2] = ["rates", "reverse_rates"];
 
+/// The keys of a link for its jitter, in the two directions.
+pub(crate) const JITTERS: [&str; 2] = ["jitter", "reverse_jitter"];
+
 /// The key of the varied parameters.
 pub(crate) const VARY: &str = "vary";
 

@@ -9,6 +9,7 @@ mod link;
 pub mod route;
 pub(crate) mod tcp;
 mod traffic;
+pub(crate) mod variation;
 mod wifi;
 
 use aqm::params::Range;
@@ -19,7 +20,7 @@ pub use distribution::{Distribution, Drawn};
 pub use dscp::Dscp;
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
-pub use link::{Change, EcnPath, Gilbert, Link, Loss};
+pub use link::{Change, EcnPath, Gilbert, Link, Loss, Steps};
 pub use tcp::{
     Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Profile, RtoFloor,
     SackRecovery, TCP_PRESETS, Tcp,
@@ -28,6 +29,8 @@ pub(crate) use traffic::least_common_multiple;
 pub use traffic::{
     Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
 };
+pub(crate) use variation::PROBABILITIES;
+pub use variation::{Jitter, Law, Outage, Reorder, Variation, Waypoint};
 pub use wifi::{Access, Air, Part, Phy, Queues, Scheduler, Standard, Wifi};
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.

@@ -4,7 +4,7 @@ use crate::json::value;
 use crate::keys::{ALGORITHMS, EXTENDS, LOSSES, VARY};
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{Dumbbell, KindName, LinkTable, Sweep, TrafficTable, WifiTable};
+use crate::tables::{Dumbbell, KindName, LinkTable, RecordedLoss, Sweep, TrafficTable, WifiTable};
 
 use crate::tables::traffic::{chosen, owned};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -238,7 +238,9 @@ fn losses() -> [(&'static str, Json); 2] {
 
 fn loss() -> Json {
     let p = json!({ "type": "number", "minimum": 0.0, "maximum": 1.0 });
-    json!({ "anyOf": [p, table("Losses in bursts.", properties(Gilbert::specs()))] })
+    let mut recorded = table("Losses of a recording.", properties(RecordedLoss::specs()));
+    recorded["required"] = json!(["file"]);
+    json!({ "anyOf": [p, table("Losses in bursts.", properties(Gilbert::specs())), recorded] })
 }
 
 fn tcp() -> Json {
@@ -312,6 +314,7 @@ mod tests {
         complete(&schema["$defs"]["link"], LinkTable::specs(), 4);
         complete(&schema["$defs"]["wifi"], WifiTable::specs(), 2);
         complete(&schema["$defs"]["loss"]["anyOf"][1], Gilbert::specs(), 0);
+        complete(&schema["$defs"]["loss"]["anyOf"][2], RecordedLoss::specs(), 0);
         complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);
         let linux: Vec<_> =
             Tcp::preset("linux").unwrap().values().into_iter().map(|(_, value)| value).collect();

@@ -7,17 +7,18 @@ pub(crate) mod sweep;
 mod tcp;
 mod trace;
 pub(crate) mod traffic;
+pub(crate) mod variation;
 mod wifi;
 
 use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
-use crate::model::{General, Loss, Record, Response};
+use crate::model::{General, Record, Response, Variation};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Table, labels};
 pub(crate) use link::BUFFERS;
-pub(crate) use link::LinkEntry;
 pub use link::{Admission, Dumbbell, LinkTable};
+pub(crate) use link::{LinkEntry, LossEntry};
 pub(crate) use rates::Rates;
-pub use rates::Recorded;
+pub use rates::{Recorded, RecordedLoss};
 pub use sweep::{Method, Sweep};
 pub(crate) use traffic::TrafficEntry;
 pub use traffic::{KindName, TrafficTable};
@@ -35,9 +36,11 @@ pub(crate) struct Tables {
     /// Those of the bottleneck, in the two directions.
     pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the bottleneck, in the two directions.
-    pub(crate) losses: [Option<Loss>; 2],
+    pub(crate) losses: [Option<LossEntry>; 2],
     /// The recorded rates of the bottleneck, in the two directions.
     pub(crate) recorded: [Option<Rates>; 2],
+    /// What varies in the delays of the bottleneck, in the two directions.
+    pub(crate) variations: [Variation; 2],
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) wifis: Vec<WifiEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
@@ -50,14 +53,17 @@ impl<'a> Reader<'a> {
     /// Reads every table of the document.
     pub(crate) fn tables(&mut self) -> Tables {
         let root = self.document.root();
-        let (mut losses, mut recorded) = ([None, None], [None, None]);
+        let (mut losses, mut recorded, mut variations) = ([None, None], [None, None], Default::default());
         let dumbbell = root.get("dumbbell").map(|node| {
             let table = self.table(node, "dumbbell");
             let Some(table) = table else { return Dumbbell::default() };
             let mut dumbbell: Dumbbell = self.assigned(&table, "dumbbell", &LOSSES);
             losses = LOSSES.map(|key| self.loss(table.get(key)?, &below("dumbbell", key)));
-            self.changes(dumbbell.changes.as_deref(), dumbbell.changes_period, "dumbbell");
+            let over = dumbbell.starts_over();
+            self.changes(dumbbell.changes.as_deref(), dumbbell.changes_period, over, "dumbbell");
             recorded = self.recorded(dumbbell.recording(), &table, "dumbbell");
+            self.recorded_once(&losses, &recorded, "dumbbell");
+            variations = self.variations(dumbbell.varying(), &recorded, "dumbbell");
             dumbbell
         });
         let mut tables = Tables {
@@ -69,6 +75,7 @@ impl<'a> Reader<'a> {
             aqms: ALGORITHMS.map(|key| self.named(root.get(key)?, "", key)),
             losses,
             recorded,
+            variations,
             links: Vec::new(),
             wifis: Vec::new(),
             traffic: Vec::new(),

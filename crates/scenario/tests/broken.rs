@@ -461,15 +461,72 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nloss = 1.5"),
-            "x.toml:4: dumbbell.loss = 1.5: must be a probability in [0, 1], or a table of good_to_bad, bad_to_good, loss_good, loss_bad",
+            "x.toml:4: dumbbell.loss = 1.5: must be a probability in [0, 1], or a table of good_to_bad, bad_to_good, good_time, bad_time, loss_good, loss_bad, or of file, column",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nloss = { bad = 1 }"),
-            "x.toml:4: dumbbell.loss.bad: unknown key; known: good_to_bad, bad_to_good, loss_good, loss_bad",
+            "x.toml:4: dumbbell.loss.bad: unknown key; known: good_to_bad, bad_to_good, good_time, bad_time, loss_good, loss_bad",
         ),
         (
+            with("[dumbbell]", "[dumbbell]\nloss = { good_time = \"1 s\" }"),
+            "x.toml:4: dumbbell.loss.bad_time: missing: a state that changes with time needs both times",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelay = \"5 ms\"\njitter = { deviation = \"6 ms\" }"),
+            "x.toml:5: dumbbell.jitter.deviation = \"6 ms\": must be at most the link's least delay, \"5 ms\": lower it, or raise `delay`",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelays = [\"5 s: 1 ms\"]\nreverse_jitter = { deviation = \"2 ms\" }"),
+            "x.toml:5: dumbbell.reverse_jitter.deviation = \"2 ms\": must be at most the link's least delay, \"1 ms\": lower it, or raise `delay`",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\njitter = { law = \"table\" }"),
+            "x.toml:4: dumbbell.jitter.file: missing: law = \"table\" needs a file of iproute2, such as normal.dist",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\njitter = { file = \"normal.dist\" }"),
+            "x.toml:4: dumbbell.jitter.file = \"normal.dist\": only for law = \"table\", not \"uniform\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\njitter = { law = \"gauss\" }"),
+            "x.toml:4: dumbbell.jitter.law = \"gauss\": must be one of uniform, normal, pareto, table",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelay = \"0 s\"\nreorder = {}"),
+            "x.toml:5: dumbbell.reorder: needs a `delay` above 0, which the packets skip that overtake others",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nduplicate = 2"),
+            "x.toml:4: dumbbell.duplicate = 2: must be in [0, 1]",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelays = [\"5 s..6 s: 1 ms\", \"5.5 s: 2 ms\"]"),
+            "x.toml:4: dumbbell.delays = \"5.5 s: 2 ms\": must be in order; 5.5 s is not after 6 s",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelays = [\"10 s: 1 ms\"]"),
+            "x.toml:4: dumbbell.delays = \"10 s: 1 ms\": must begin before the run ends, duration = \"10 s\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\ndelays = [\"5 s: 5000 s\"]"),
+            "x.toml:4: dumbbell.delays = [\"5 s: 5000 s\"]: must be a list, each a quantity like \"20 s: 50 ms\" or \"20 s..30 s: 50 ms\" in [0, 3600] (or \"auto\")",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\noutages = [\"9 s..11 s\"]"),
+            "x.toml:4: dumbbell.outages = \"9 s..11 s\": must end before the run does, duration = \"10 s\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\noutages = [\"5 s..4 s\"]"),
+            "x.toml:4: dumbbell.outages = [\"5 s..4 s\"]: must be a list, each a quantity like \"20 s..21 s\" (or \"auto\"); units: s, ms, us, ns, min, h",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\noutages = [\"4 s..5 s\"]\nchanges_period = \"4.5 s\""),
+            "x.toml:4: dumbbell.outages = \"4 s..5 s\": must end before changes_period = \"4.5 s\", when it starts over",
+        ),
+
+        (
             with("[dumbbell]", "[dumbbell]\nchanges = [\"1 s: 1 Mbit/s\", \"5 s: 0 bit/s\"]"),
-            "x.toml:4: dumbbell.changes = \"5 s: 0 bit/s\": must have a rate in [1 kbit/s, 100 Gbit/s]: for pauses, `rates` follows a file with rates of 0",
+            "x.toml:4: dumbbell.changes = \"5 s: 0 bit/s\": must have a rate in [1 kbit/s, 100 Gbit/s]: for pauses use `outages`, or `rates` of a file with rates of 0",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges = [\"5 s: 1 Mbit/s\", \"5 s: 2 Mbit/s\"]"),
@@ -517,7 +574,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges_period = \"5 s\""),
-            "x.toml:4: dumbbell.changes_period = \"5 s\": needs `changes`",
+            "x.toml:4: dumbbell.changes_period = \"5 s\": needs `changes`, `delays` or `outages`",
         ),
         (
             with("[dumbbell]", "[dumbbell]\nchanges = \"5 s: 1 Mbit/s\"\nchanges_period = \"5 s\""),

@@ -329,6 +329,10 @@ fn the_reverse_path_of_a_dumbbell_has_its_own_keys() {
         ("dumbbell.reverse_ecn_path", "refuse"),
         ("dumbbell.reverse_rate", "1 Mbit/s"),
         ("dumbbell.changes", "['5 s: 1 Mbit/s', '6 s: 2 Mbit/s']"),
+        ("dumbbell.jitter.deviation", "2 ms"),
+        ("dumbbell.reverse_reorder", "{ gap = 5 }"),
+        ("dumbbell.delays", "5 s: 3 ms"),
+        ("dumbbell.reverse_outages", "5 s..6 s"),
         ("reverse_aqm", "pi"),
     ];
     let document = changed(EXP1, &settings);
@@ -339,6 +343,11 @@ fn the_reverse_path_of_a_dumbbell_has_its_own_keys() {
     assert_eq!([there.ecn_path, back.ecn_path], [EcnPath::ClearMarks, EcnPath::Refuse]);
     assert_eq!((back.rate, back.buffer), (Rate::mbit_per_s(1), there.buffer));
     assert_eq!((there.changes.len(), back.changes.len()), (2, 0));
+    let varied = [there, back].map(|link| link.variation.as_deref().unwrap());
+    assert_eq!(varied.map(|varied| varied.jitter.is_some()), [true, false]);
+    assert_eq!(varied.map(|varied| varied.reorder.is_some()), [false, true]);
+    assert_eq!(varied.map(|varied| varied.delays.len()), [1, 1], "a cable has one delay, unless it is said");
+    assert_eq!([there, back].map(|link| link.outages.len()), [0, 1]);
     assert_eq!(back.aqm.as_ref().map(AnyParams::name), Some("pi"));
     // The scenario written in full has the same meaning.
     let full = document.to_json().unwrap();

@@ -198,12 +198,15 @@ class Link:
         for kind in ("link", "wifi"):
             if resolved.get(kind):
                 raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
-        if varying := [key for key in ("changes", "rates", "reverse_rates") if table[key] != "auto"]:
+        rates = ("changes", "rates", "reverse_rates", "outages", "reverse_outages")
+        if varying := [key for key in rates if table[key] != "auto"]:
             problem = (
                 f"dumbbell.{varying[0]}: a shaper needs a constant rate: remove it, and set the rate to the lowest; or "
                 "compare cake:autorate_ingress=true, which follows the rate"
             )
             raise BadLink(name, problem)
+        if varying := [key for key in ("delays", "reverse_delays") if table[key] != "auto"]:
+            raise BadLink(name, f"dumbbell.{varying[0]}: advice is for one delay: remove it, and set `delay`")
         down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
         up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
         up["rate"] = table.pop("reverse_rate")

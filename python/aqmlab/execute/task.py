@@ -110,6 +110,10 @@ _LATER_DEFAULTS = {
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
+    **dict.fromkeys(("good_time", "bad_time"), "auto"),
+    **dict.fromkeys((f"{way}{key}" for way in ("", "reverse_") for key in ("delays", "outages", "jitter", "reorder")), "auto"),
+    **dict.fromkeys(("duplicate", "reverse_duplicate"), 0.0),
+    "overtaking": False,
     "ecn_feedback": "classic",
     "early_marks": "each",
     "codec": "g711",
@@ -138,10 +142,12 @@ def digest(scenario: Scenario) -> str:
         if entry["kind"] == "trace":
             entry["file"] = hashlib.sha256(next(traces)).hexdigest()
     links = {link["name"]: link for link in resolved["link"]}
-    for name, rates in scenario._core.recorded_rates().items():
+    for name, key, content in scenario._core.recordings():
         cable = name.removesuffix(":reverse")
         table = links[cable] if cable in links else resolved["dumbbell"]
-        table["rates" if name == cable else "reverse_rates"] = hashlib.sha256(rates).hexdigest()
+        read, key = hashlib.sha256(content).hexdigest(), key if name == cable else f"reverse_{key}"
+        # What else a table of jitter says counts, too.
+        table[key] = {**table[key], "file": read} if key.endswith("jitter") else read
     if own := scenario._core.own_algorithms:
         resolved["own"] = [interface(), [packages(text_of(source)) for _, source in sorted(own)]]
     text = json.dumps(_as_stored(resolved), sort_keys=True, separators=(",", ":"), allow_nan=False)

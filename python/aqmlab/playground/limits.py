@@ -28,7 +28,7 @@ def _problems(path: str, value: Any) -> Iterator[str]:
             yield from _problems(f"{path}.{below}", entry)
     if not isinstance(value, dict):
         return
-    if "file" in value:
+    if value.get("file"):
         yield (
             f"{path}.file = {_quoted(value['file'])}: the playground runs in a page, which reads no recordings: "
             "replace it by a kind of `aqmlab list traffic`, or by `changes` of the rate; `aqmlab run` simulates it"

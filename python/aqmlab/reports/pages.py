@@ -222,9 +222,26 @@ until they arrive. `aqm` is the discipline of the access point, `reverse_aqm` th
 ## `loss`
 
 A probability, or a table for losses in bursts (Gilbert, Elliott): `loss = 0.01`,
-`loss = {{ good_to_bad = 0.01, bad_to_good = 0.3 }}`.
+`loss = {{ good_to_bad = 0.01, bad_to_good = 0.3 }}`, `loss = {{ good_time = "10 s", bad_time = "200 ms" }}`.
 
 {loss}
+
+Or a table with a recording of loss probabilities: `loss = {{ file = "loss.csv" }}`.
+
+{recorded_loss}
+
+## `jitter`
+
+Random changes of a link's delay from packet to packet: `jitter = {{ law = "normal", deviation = "5 ms" }}`.
+[Links that vary](../guide/varying-links.md) compares it with netem.
+
+{jitter}
+
+## `reorder`
+
+Packets that skip a link's delay: `reorder = {{ probability = 0.01 }}`, or every fifth, `reorder = {{ gap = 5 }}`.
+
+{reorder}
 
 ## `ecn_path`
 
@@ -368,7 +385,7 @@ def scenario() -> str:
         "link": forms["link"]["properties"],
         "wifi": forms["wifi"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
-        "rates": {},
+        **dict.fromkeys(("recorded_loss", "jitter", "reorder", "rates"), {}),
         "traffic": forms["traffic"]["properties"],
         "response": top["response"]["properties"],
         "record": top["record"]["properties"],

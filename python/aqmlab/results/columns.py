@@ -94,6 +94,11 @@ SERIES = (
     *_quantity("LINK.SIGNAL", "", "value of a signal of the discipline"),
     *_counted("LINK", " at the link"),
     *_sent("LINK.CLASS", " of a traffic entry at the observed link"),
+    Column(
+        "LINK.travel",
+        "s",
+        "Mean delay on a measured link whose delay varies, of the packets that were sent in the bin, or null.",
+    ),
     Column("CLASS.rtt", "s", "Mean round-trip time of the answers to a `ping` that came in the bin, or null."),
 )
 

@@ -278,7 +278,8 @@ class Result(Shown):
             ``link.class.arrivals``, ``.drops`` and ``.departures``, ``.throughput`` in bit/s, and ``.delay``, the mean
             wait in seconds of the packets sent in the bin, null if there were none. For each queue that its discipline
             names ``link.lane.LANE.`` followed by the queue or one of these five. For each `ping` ``CLASS.rtt``, the
-            mean round trip in seconds. The frame uses the engine's memory, not a copy.
+            mean round trip in seconds; for each managed link whose delay varies ``link.travel``, the mean delay of a
+            packet there. The frame uses the engine's memory, not a copy.
 
         Raises
         ------

@@ -10,7 +10,7 @@ from oracle.dumbbell import NotYet
 from oracle.linux import arrivals
 from oracle.linux.guest.senders import PROBE_SIZE, starts
 from oracle.linux.points import Conf
-from oracle.linux.tc import discipline
+from oracle.linux.tc import discipline, path
 
 PACKET = 1514
 """Bytes of a full packet as HTB counts it: 1448 of payload, 52 of IP and TCP, and Ethernet's."""
@@ -116,6 +116,7 @@ def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips
         "dumbbell": {
             "rate": f"{conf['rate_mbit']} Mbit/s",
             "delay": "0 s",
+            **(path(conf["path"]) if "path" in conf else {}),
             "overhead": f"{FRAMING} B",
             "buffer": under_test.buffer,
             "reverse_rate": FAST,

@@ -95,7 +95,34 @@ def _others() -> Iterator[tuple[str, dict[str, Any]]]:
     yield "codel_dctcp_20m_20ms_n1", dumbbell(threshold, group(1, "dctcp", 20), rate_mbit=20, **exact)
 
 
-CLOSED = dict(_closed()) | dict(_others())
+# Names in results, and netem's words for the way of the data.
+PATHS = {
+    "steady": "delay 20ms",
+    "uniform2": "delay 20ms 2ms",
+    "uniform10": "delay 20ms 10ms",
+    "normal5": "delay 20ms 5ms distribution normal",
+    "pareto5": "delay 20ms 5ms distribution pareto",
+    "reorder1": "delay 20ms reorder 1%",
+    "reorder25gap5": "delay 20ms reorder 25% gap 5",
+    "gap20": "delay 20ms reorder 100% gap 20",
+    "loss01": "delay 20ms loss 0.1%",
+    "loss1": "delay 20ms loss 1%",
+    "duplicate1": "delay 20ms duplicate 1%",
+    "normal5loss05": "delay 20ms 5ms distribution normal loss 0.5%",
+    "far_uniform20": "delay 100ms 20ms",
+    "far_reorder2loss01": "delay 100ms reorder 2% loss 0.1%",
+    "all": "delay 50ms 5ms distribution normal reorder 2% loss 0.1% duplicate 0.5%",
+}
+
+
+def _varied() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Delays, losses and order that vary behind the bottleneck: netem there, and ours on the bottleneck."""
+    for name, words in PATHS.items():
+        for cc in ("cubic", "bbr"):
+            yield f"netem_{name}_{cc}", dumbbell("pfifo limit 100", group(2, cc, 20), path=words)
+
+
+CLOSED = dict(_closed()) | dict(_others()) | dict(_varied())
 """What is stored in reference.jsonl."""
 
 _SMALL = {name: words.replace("avpkt 1500 burst 40", "avpkt 1000 burst 50") for name, words in DISCIPLINES.items()}

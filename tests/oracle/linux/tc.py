@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from oracle import toml
@@ -44,6 +45,46 @@ class Kind:
     @property
     def known(self) -> list[str]:
         return sorted({"limit", *self.words, *self.flags})
+
+
+DISTRIBUTIONS = ("/usr/lib/x86_64-linux-gnu/tc", "/usr/lib/tc", "/usr/share/tc")
+"""Where Debian's iproute2 has netem's tables."""
+
+
+def path(words: str) -> Settings:
+    """What netem's words mean on a link of ours, which may then be overtaken on as with netem."""
+    settings: dict[str, Any] = {"overtaking": True}
+    given = words.split()
+    while given:
+        word, values = given.pop(0), []
+        while given and given[0][0].isdigit():
+            values.append(given.pop(0))
+        if word == "delay":
+            settings["delay"] = time(values[0])
+            if values[1:]:
+                settings["jitter"] = {"deviation": time(values[1])}
+        elif word == "distribution":
+            settings["jitter"] |= {"law": "table", "file": _table(given.pop(0))}
+        elif word in ("loss", "duplicate"):
+            settings[word] = _fraction(values[0])
+        elif word == "reorder":
+            settings["reorder"] = {"probability": _fraction(values[0])}
+        elif word == "gap":
+            settings["reorder"] |= {"gap": int(values[0])}
+        else:
+            raise NotYet(f"netem {words}: {word} is not known here")
+    return settings
+
+
+def _table(name: str) -> str:
+    found = [file for folder in DISTRIBUTIONS if (file := Path(folder, f"{name}.dist")).exists()]
+    if not found:
+        raise NotYet(f"{name}.dist: not in {', '.join(DISTRIBUTIONS)}; Debian's iproute2 has it")
+    return str(found[0])
+
+
+def _fraction(percent: str) -> float:
+    return float(percent.removesuffix("%")) / 100
 
 
 def discipline(words: str) -> Discipline:

@@ -383,6 +383,10 @@ impl<'a> Builder<'a> {
                 self.observed.packet.0
             ));
         }
+        let jitter = |link: &Link| link.variation.as_ref().is_some_and(|variation| variation.jitter.is_some());
+        if self.scenario.links.iter().any(jitter) {
+            self.leave_out("the jitter of links: their mean delay replaces it");
+        }
         let random = |link: &Link| !matches!(link.delay, Distribution::Fixed(_));
         if self.scenario.links.iter().any(random) {
             self.leave_out(format!(

@@ -35,6 +35,14 @@ impl SimSpan {
     pub(super) fn between(since: SimTime, at: SimTime) -> Self {
         Self((f64::from_bits(at.0) - f64::from_bits(since.0)).to_bits())
     }
+
+    /// The time between two points on `clock`.
+    pub(crate) fn since(clock: Clock, since: SimTime, at: SimTime) -> Self {
+        match clock {
+            Clock::Integer => Self(at.0 - since.0),
+            Clock::Double => Self::between(since, at),
+        }
+    }
 }
 
 impl SimTime {

@@ -56,6 +56,9 @@ pub trait Probe {
     /// A packet of traffic entry number `class` came back, `took` after it was sent.
     #[inline]
     fn on_round_trip(&mut self, _now: Time, _class: usize, _took: Span) {}
+    /// A packet that is sent at `now` on the link of queue number `queue`, whose delay varies, travels for `delay`.
+    #[inline]
+    fn on_travel(&mut self, _queue: usize, _now: Time, _delay: Span) {}
     /// Whether periods that leave the algorithm as it is need not be reported.
     #[inline]
     fn may_skip(&self, _aqm: &AnyDiscipline) -> bool {

@@ -118,7 +118,7 @@ impl Tally {
     }
 }
 
-/// The mean round-trip times of a `ping`, a bin at a time.
+/// The mean of some times, a bin at a time: round trips of a `ping`, delays on a link.
 #[derive(Clone, Debug)]
 struct Trips {
     means: Vec<f64>,
@@ -129,6 +129,24 @@ struct Trips {
 }
 
 impl Trips {
+    fn new(bins: usize, step: Span) -> Self {
+        Self { means: Vec::with_capacity(bins), sum_ns: 0, count: 0, bin_end: Time::ZERO + step }
+    }
+
+    fn add(&mut self, now: Time, step: Span, took: Span) {
+        self.roll(now, step);
+        self.sum_ns += took.nanos();
+        self.count += 1;
+    }
+
+    /// Closes the last bins at the end of the run.
+    fn finish(&mut self, now: Time, step: Span) {
+        self.roll(now, step);
+        if self.bin_end < now + step {
+            self.close();
+        }
+    }
+
     fn roll(&mut self, now: Time, step: Span) {
         while now >= self.bin_end {
             self.close();
@@ -153,16 +171,20 @@ struct QueueSeries {
     by_class: bool,
     /// The length of each lane that has a name, and its packets.
     lanes: Vec<(Track, Tally)>,
+    /// The delays of packets on the link, if they vary.
+    travels: Option<Trips>,
     bin_start: Time,
     bin_end: Time,
 }
 
 /// Series of every measured queue: its length and its algorithm's signals, each bin with minimum, time-weighted
 /// mean and maximum, and the arrivals and drops in each bin; at the observed link also those of each
-/// class, and the same for each named lane; and the round-trip times of each `ping`.
+/// class, and the same for each named lane; the delays on
+/// a link that vary; and the round-trip times of each `ping`.
 #[derive(Clone, Debug)]
 pub struct Series {
     step: Span,
+    end: Time,
     queues: Vec<QueueSeries>,
     names: Vec<Vec<String>>,
     lanes: Vec<&'static [&'static str]>,
@@ -181,7 +203,7 @@ impl Series {
         let (mut queues, mut names, mut lanes) = (Vec::new(), Vec::new(), Vec::new());
         for (i, link) in scenario.links.iter().enumerate() {
             let Some(aqm) = &link.aqm else { continue };
-            let of_lanes = link.lanes();
+            let (of_lanes, varies) = (link.lanes(), link.variation.is_some());
             let link = &link.name;
             let signals = aqm.signals().iter().map(|signal| format!("{link}.{}", signal.name));
             let tracked: Vec<String> = std::iter::once(format!("{link}.queue")).chain(signals).collect();
@@ -192,6 +214,7 @@ impl Series {
                 tallies: (0..tallies).map(|_| Tally::new(bins)).collect(),
                 by_class,
                 lanes: of_lanes.iter().map(|_| (Track::new(bins), Tally::new(bins))).collect(),
+                travels: varies.then(|| Trips::new(bins, step)),
                 bin_start: Time::ZERO,
                 bin_end: Time::ZERO + step,
             });
@@ -199,11 +222,10 @@ impl Series {
             lanes.push(of_lanes);
         }
         let trips = scenario.traffic.iter().map(|traffic| {
-            let means = Vec::with_capacity(bins);
-            let trips = Trips { means, sum_ns: 0, count: 0, bin_end: Time::ZERO + step };
-            matches!(traffic.kind, TrafficKind::Udp(Udp::Ping(_), _)).then_some(trips)
+            matches!(traffic.kind, TrafficKind::Udp(Udp::Ping(_), _)).then(|| Trips::new(bins, step))
         });
-        Self { step, queues, names, lanes, trips: trips.collect(), classes }
+        let end = Time::ZERO + scenario.general.duration;
+        Self { step, end, queues, names, lanes, trips: trips.collect(), classes }
     }
 
     /// Closes the last bins at the end of the run.
@@ -215,11 +237,9 @@ impl Series {
                 queue.close(now);
             }
         }
-        for trips in self.trips.iter_mut().flatten() {
-            trips.roll(now, step);
-            if trips.bin_end < now + step {
-                trips.close();
-            }
+        let travels = self.queues.iter_mut().filter_map(|queue| queue.travels.as_mut());
+        for trips in self.trips.iter_mut().flatten().chain(travels) {
+            trips.finish(now, step);
         }
     }
 
@@ -238,6 +258,7 @@ impl Series {
                     add(format!("{name}.{which}"), values);
                 }
             }
+            queue.travels.iter().for_each(|travels| add(format!("{link}.travel"), &travels.means));
             add(format!("{link}.arrivals"), &queue.total(|tally| &tally.arrivals));
             add(format!("{link}.drops"), &queue.total(|tally| &tally.drops));
             for (tally, class) in queue.tallies.iter().zip(&self.classes).filter(|_| queue.by_class) {
@@ -365,9 +386,14 @@ impl Probe for Series {
     #[inline]
     fn on_round_trip(&mut self, now: Time, class: usize, took: Span) {
         if let Some(trips) = &mut self.trips[class] {
-            trips.roll(now, self.step);
-            trips.sum_ns += took.nanos();
-            trips.count += 1;
+            trips.add(now, self.step, took);
+        }
+    }
+
+    fn on_travel(&mut self, queue: usize, now: Time, delay: Span) {
+        // A link that works ahead knows of packets that are sent after the end.
+        if let Some(travels) = self.queues[queue].travels.as_mut().filter(|_| now < self.end) {
+            travels.add(now, self.step, delay);
         }
     }
 

@@ -5,7 +5,9 @@ use crate::engine::rng::Stream;
 use crate::network::fate::Cause;
 use crate::packet::Packet;
 use aqm::Uniform as _;
-use scenario::model::{EcnPath, Link, Loss};
+use aqm::unit::{Span, Time};
+use scenario::Distribution;
+use scenario::model::{EcnPath, Gilbert, Link, Loss};
 
 /// A link's gate.
 #[derive(Debug)]
@@ -15,6 +17,8 @@ pub(crate) struct Gate {
     others: AtGate,
     loss: Option<Loss>,
     bad: bool,
+    /// When the state is over, if it changes with time, and was looked at.
+    until: Option<Time>,
     rng: Stream,
     /// Packets lost since the start.
     pub(crate) losses: u64,
@@ -34,7 +38,15 @@ pub(crate) enum AtGate {
 impl Gate {
     pub(crate) fn new(link: &Link, rng: Stream) -> Self {
         let others = if link.is_shared() { AtGate::Shared } else { AtGate::Unchanged };
-        Self { ecn_path: link.ecn_path, others, loss: link.loss.clone(), bad: false, rng, losses: 0 }
+        Self {
+            ecn_path: link.ecn_path,
+            others,
+            loss: link.loss.clone(),
+            bad: false,
+            until: None,
+            rng,
+            losses: 0,
+        }
     }
 
     /// Loses packets in another way from now on.
@@ -42,8 +54,8 @@ impl Gate {
         self.loss = loss;
     }
 
-    /// What becomes of the next packet.
-    pub(crate) fn pass(&mut self, packet: &Packet) -> AtGate {
+    /// What becomes of the next packet, which comes at `at`.
+    pub(crate) fn pass(&mut self, at: Time, packet: &Packet) -> AtGate {
         let refused = match self.ecn_path {
             EcnPath::Drop => packet.is_ect(),
             EcnPath::Refuse => packet.asks_for_ecn(),
@@ -51,7 +63,7 @@ impl Gate {
         };
         let passed = if refused {
             AtGate::Lost(Cause::Ecn)
-        } else if self.loses() {
+        } else if self.loses(at) {
             AtGate::Lost(Cause::Random)
         } else if self.ecn_path == EcnPath::Clear && packet.is_ect() {
             AtGate::Cleared
@@ -62,11 +74,29 @@ impl Gate {
         passed
     }
 
-    /// Whether the next packet is lost at random.
-    fn loses(&mut self) -> bool {
+    /// Whether the next packet, which comes at `at`, is lost at random.
+    fn loses(&mut self, at: Time) -> bool {
         match &self.loss {
             None => false,
             Some(Loss::Bernoulli(p)) => self.rng.uniform() < *p,
+            Some(Loss::Steps(steps)) => self.rng.uniform() < steps.at(at - Time::ZERO),
+            Some(Loss::Gilbert(Gilbert {
+                good_time: Some(good),
+                bad_time: Some(bad),
+                loss_good,
+                loss_bad,
+                ..
+            })) => {
+                let rng = &mut self.rng;
+                let mut stay = |mean: &Span| rng.draw(&Distribution::Exponential(*mean)).max(Span::ns(1));
+                let mut until = self.until.unwrap_or_else(|| Time::ZERO + stay(good));
+                while until <= at {
+                    self.bad = !self.bad;
+                    until = until + stay(if self.bad { bad } else { good });
+                }
+                self.until = Some(until);
+                self.rng.uniform() < if self.bad { *loss_bad } else { *loss_good }
+            }
             Some(Loss::Gilbert(chain)) => {
                 let (loss, leave) = match self.bad {
                     true => (chain.loss_bad, chain.bad_to_good),
@@ -85,23 +115,22 @@ mod tests {
     use super::*;
     use crate::packet::{Header, PacketKind};
     use crate::tcp::{Ack, Content, Segment};
-    use aqm::unit::Time;
-    use scenario::model::{Ecn, Gilbert};
+    use scenario::model::{Ecn, Gilbert, Steps};
 
     const HEADER: Header = Header { flow: 1, generation: 0, hop: 2, class: 3, size: 500 };
 
     fn gate(ecn_path: EcnPath, loss: Option<Loss>) -> Gate {
         let others = AtGate::Unchanged;
-        Gate { ecn_path, others, loss, bad: false, rng: Stream::new(1, "test"), losses: 0 }
+        Gate { ecn_path, others, loss, bad: false, until: None, rng: Stream::new(1, "test"), losses: 0 }
     }
 
-    /// Losses among a million packets, and the runs that they form.
+    /// Losses among a million packets, 1 ms apart, and the runs that they form.
     fn tried(loss: Loss) -> (f64, f64) {
         let mut gate = gate(EcnPath::Pass, Some(loss));
         let packet = Packet::datagram(Time::ZERO, HEADER, Ecn::Ect0);
         let (mut runs, mut before) = (0u32, false);
-        for _ in 0..1_000_000 {
-            let lost = gate.pass(&packet) == AtGate::Lost(Cause::Random);
+        for ms in 0..1_000_000 {
+            let lost = gate.pass(Time::ZERO + Span::ms(ms), &packet) == AtGate::Lost(Cause::Random);
             runs += u32::from(lost && !before);
             before = lost;
         }
@@ -153,7 +182,7 @@ mod tests {
             ] {
                 let mut gate = gate(path, None);
                 let expected = if is_met { what } else { AtGate::Unchanged };
-                assert_eq!(gate.pass(&packet), expected, "{path:?} of packet {i}");
+                assert_eq!(gate.pass(Time::ZERO, &packet), expected, "{path:?} of packet {i}");
                 assert_eq!(gate.losses, u64::from(expected == lost));
             }
         }
@@ -177,5 +206,38 @@ mod tests {
         assert!((expected - 0.01 / 0.26).abs() < 1e-12);
         assert!((ratio / expected - 1.0).abs() < 0.03, "{ratio}");
         assert!((run - 4.0).abs() < 0.15, "{run}");
+    }
+
+    #[test]
+    fn a_chain_in_time_changes_whether_packets_come_or_not() {
+        // 40 ms of every 540 are bad: bursts of 41 packets, because one is lost for each that comes in an open interval.
+        let in_time = |good, bad| {
+            let (good_time, bad_time) = (Some(Span::ms(good)), Some(Span::ms(bad)));
+            Loss::Gilbert(Gilbert { good_time, bad_time, ..Gilbert::default() })
+        };
+        let (ratio, run) = tried(in_time(500, 40));
+        assert!((ratio / (40.0 / 540.0) - 1.0).abs() < 0.06, "{ratio}");
+        assert!((run - 40.5).abs() < 3.0, "{run}");
+        // Far apart, packets find the states independently.
+        let (ratio, run) = tried(in_time(3, 1));
+        assert!((ratio - 0.25).abs() < 0.005, "{ratio}");
+        assert!(run < 2.0, "{run}");
+    }
+
+    #[test]
+    fn recorded_losses_are_those_of_their_time() {
+        let steps = Steps {
+            values: vec![(Span::ZERO, 0.0), (Span::s(1), 1.0), (Span::s(2), 0.5)],
+            period: Span::s(4),
+        };
+        let mut gate = gate(EcnPath::Pass, Some(Loss::Steps(steps)));
+        let packet = Packet::datagram(Time::ZERO, HEADER, Ecn::None);
+        let mut lost = [0; 4];
+        for ms in 0..400_000u64 {
+            let at = Time::ZERO + Span::ms(ms);
+            lost[(ms / 1000 % 4) as usize] += u32::from(gate.pass(at, &packet) != AtGate::Unchanged);
+        }
+        assert_eq!(lost[..2], [0, 100_000]);
+        assert!(lost[2..].iter().all(|lost| lost.abs_diff(50_000) < 800), "{lost:?}");
     }
 }

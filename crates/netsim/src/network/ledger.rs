@@ -17,6 +17,8 @@ use std::fmt;
 pub(crate) struct Book {
     /// Sent by a host, or accepted by a link.
     pub(crate) sent: u64,
+    /// Made of one on a link.
+    copied: u64,
     /// Passed to the receiver, or to the next link.
     pub(crate) delivered: u64,
     /// Dropped at a queue, or given up after collisions or retries.
@@ -33,17 +35,18 @@ pub(crate) struct Book {
 
 impl Book {
     const fn is_balanced(&self) -> bool {
-        self.sent == self.delivered + self.dropped + self.lost + self.beyond + self.waiting
+        self.sent + self.copied == self.delivered + self.dropped + self.lost + self.beyond + self.waiting
     }
 }
 
 impl fmt::Display for Book {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { sent, delivered, dropped, lost, beyond, waiting, .. } = self;
+        let Self { sent, copied, delivered, dropped, lost, beyond, waiting, .. } = self;
         let in_flight = beyond + waiting;
+        let copies = if *copied > 0 { format!(" and {copied} copied") } else { String::new() };
         write!(
             out,
-            "{sent} sent, but {delivered} delivered, {dropped} dropped, {lost} lost, {in_flight} in flight"
+            "{sent} sent{copies}, but {delivered} delivered, {dropped} dropped, {lost} lost, {in_flight} in flight"
         )
     }
 }
@@ -60,6 +63,8 @@ pub(crate) struct Ledger {
     overfull: Option<usize>,
     /// The packets that were dropped or lost, if they are to be listed.
     pub(crate) lost: Option<Vec<(Packet, Lost)>>,
+    /// The numbers of the packets from outside that were copied, if they are to be listed.
+    pub(crate) copied: Option<Vec<u32>>,
     /// The waits of packets at links with an AQM, if they are to be listed.
     pub(crate) waits: Option<Vec<Wait>>,
     /// The packets that queues with an AQM have sent and that were lost anywhere, if they are to be listed.
@@ -118,6 +123,12 @@ impl Ledger {
     /// It has come to a link.
     pub(crate) fn on_entry(&mut self, link: usize) {
         at(&mut self.links, link).sent += 1;
+    }
+
+    /// A link has made another one of it.
+    pub(crate) fn on_copy(&mut self, link: usize, packet: &Packet) {
+        self.write_at(link, packet, |book| book.copied += 1);
+        self.copied.iter_mut().for_each(|copied| copied.push(packet.number()));
     }
 
     /// It has come to a link's other end.
@@ -207,6 +218,10 @@ impl Ledger {
 
 /// Where a link's own counters, from which its metrics are made, differ from its book, or from each other.
 fn counters(link: &Link, book: &Book) -> Option<String> {
+    let copies = link.wander.as_ref().map_or(0, |wander| wander.copies);
+    if copies != book.copied {
+        return Some(format!("{copies} copies in its metrics, {} in fact", book.copied));
+    }
     let losses = link.losses();
     if losses != book.lost {
         return Some(format!("{losses} losses before the queue in its metrics, {} in fact", book.lost));

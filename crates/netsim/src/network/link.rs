@@ -7,6 +7,7 @@ use crate::engine::rng::Stream;
 use crate::network::access::Access;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::gate::Gate;
+use crate::network::wander::Wander;
 use crate::packet::Packet;
 use aqm::framing;
 use aqm::ring::Ring;
@@ -66,6 +67,7 @@ struct QueuedPacket {
 pub(crate) struct Transmitter {
     clock: Clock,
     pub(crate) rate: Rate,
+    /// Of a link whose delay varies none.
     pub(crate) delay: SimSpan,
     /// Bytes that the link adds to every packet.
     pub(crate) overhead: u32,
@@ -73,7 +75,7 @@ pub(crate) struct Transmitter {
     framing: Option<framing::WireLength>,
     /// The size of the last packet, without the link's bytes, and its times, because most packets have the same size.
     last: (u32, Lengths),
-    /// The link, if it has the rates of a recording: a packet in transmission may then change its rate.
+    /// The link, if a packet in transmission may change its rate.
     recorded: Option<Box<model::Link>>,
 }
 
@@ -99,6 +101,8 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
+    /// What is drawn for each packet, if the delay varies.
+    pub(crate) wander: Option<Box<Wander>>,
     /// Where packets are lost before they come to the queue, if any are.
     pub(crate) gate: Option<Box<Gate>>,
     /// The queue of a link that is not plain.
@@ -124,7 +128,7 @@ impl Transmitter {
     }
 
     /// The part of a packet's transmission that lies between two times, in units that serve only for ratios: the time, or the
-    /// bits if the rates are those of a recording.
+    /// bits if a packet may change its rate.
     pub(crate) fn work(&self, from: Time, to: Time) -> f64 {
         match &self.recorded {
             None => (to - from).nanos() as f64,
@@ -184,11 +188,12 @@ impl Link {
         aqm_queue: Option<Box<AqmQueue>>,
     ) -> Self {
         let nothing = clock.sim_span(Span::ZERO);
+        let wander = Wander::of(link, delay, seed);
         Self {
             transmitter: Transmitter {
                 clock,
                 rate: link.rate,
-                delay: clock.sim_span(delay),
+                delay: if wander.is_some() { nothing } else { clock.sim_span(delay) },
                 overhead: link.overhead.0 as u32,
                 framing: link.framing.as_ref().map(|framing| framing.wire(link.overhead.0 as u32)),
                 last: (
@@ -200,7 +205,7 @@ impl Link {
                         arrived: ElapsedRank::default(),
                     },
                 ),
-                recorded: link.recorded.then(|| Box::new(link.clone())),
+                recorded: link.goes_on().then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
             free: (SimTime::ZERO, ElapsedRank::default()),
@@ -211,12 +216,13 @@ impl Link {
             drops: 0,
             slot: NO_SLOT,
             line: Ring::new(),
+            wander,
             gate: link.has_gate().then(|| gate(link, seed)),
             aqm_queue,
         }
     }
 
-    /// Sends at another rate from the next packet on; the packet in transmission keeps its own, unless the link is recorded.
+    /// Sends at another rate from the next packet on; the packet in transmission keeps its own, unless it goes on at the new one.
     pub(crate) fn change(&mut self, now: Time, rate: Rate) {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.transmitter.rate);
@@ -239,6 +245,13 @@ impl Link {
             Some(gate) => gate.change(link.loss.clone()),
             None => self.gate = Some(gate(link, seed)),
         }
+    }
+
+    /// Its delay at `now`, without jitter.
+    pub(crate) fn delay_at(&self, now: Time) -> Span {
+        let clock = self.transmitter.clock;
+        let own = || clock.time(clock.after(SimTime::ZERO, self.transmitter.delay)) - Time::ZERO;
+        self.wander.as_ref().map_or_else(own, |wander| wander.delay_at(now))
     }
 
     /// Packets lost before they came to the queue.

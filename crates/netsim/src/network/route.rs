@@ -11,14 +11,15 @@ pub(crate) const END: u32 = u32::MAX;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const AQM: u32 = 1 << 31;
 /// What happens after a hop: [`Then`].
-const THEN: u32 = 3 << 29;
-const THEN_WAITS: u32 = (Then::Waits as u32) << 29;
-const THEN_EARLY: u32 = (Then::Early as u32) << 29;
-const THEN_GOES_ON: u32 = (Then::GoesOn as u32) << 29;
+const THEN: u32 = 7 << 28;
+const THEN_WAITS: u32 = (Then::Waits as u32) << 28;
+const THEN_EARLY: u32 = (Then::Early as u32) << 28;
+const THEN_GOES_ON: u32 = (Then::GoesOn as u32) << 28;
+const THEN_WANDERS: u32 = (Then::Wanders as u32) << 28;
 /// Set in a hop whose link has a gate.
-const GATED: u32 = 1 << 28;
+const GATED: u32 = 1 << 27;
 /// Set in a hop whose link has an algorithm and works ahead.
-const AHEAD: u32 = 1 << 27;
+const AHEAD: u32 = 1 << 26;
 const FLAGS: u32 = AQM | THEN | GATED | AHEAD;
 
 /// One hop of a path: a link, with its properties and what happens after it; or the end.
@@ -36,6 +37,8 @@ pub(crate) enum Then {
     Early,
     /// As `Waits`, without its mark.
     WaitsUnmarked,
+    /// As `Waits`, for a time of its own; there may be two of it.
+    Wanders,
 }
 
 impl Hop {
@@ -68,6 +71,7 @@ impl Hop {
             THEN_WAITS => Then::Waits,
             THEN_EARLY => Then::Early,
             THEN_GOES_ON => Then::GoesOn,
+            THEN_WANDERS => Then::Wanders,
             _ => Then::WaitsUnmarked,
         }
     }
@@ -203,6 +207,7 @@ impl<'a> Routes<'a> {
             let i = number as usize;
             let link = &self.links[i];
             let then = match self.hops[at + 1] {
+                _ if link.variation.is_some() => Then::Wanders,
                 // A packet that goes on with another ECN field must be written down first.
                 _ if link.ecn_path == EcnPath::ClearMarks => Then::WaitsUnmarked,
                 _ if link.ecn_path == EcnPath::Clear => Then::Waits,
@@ -235,7 +240,10 @@ mod tests {
             changes: Vec::new(),
             changes_period: None,
             recorded: false,
+            outages: Vec::new(),
+            outages_period: None,
             delay: Distribution::Fixed(Span::ZERO),
+            variation: None,
             loss: None,
             ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),

@@ -4,6 +4,7 @@ mod aqm_link;
 mod gated;
 mod live;
 mod shared;
+mod wandering;
 mod wifi;
 
 use crate::engine::clock::{Clock, ClockArithmetic as _, Double, Integer, SimSpan, SimTime};
@@ -201,16 +202,14 @@ impl<P: Probe> Network<P> {
     /// The time in s that a packet of `size` bytes takes over the path that starts at a hop if nothing waits, at these
     /// `rates` of the links.
     pub(crate) fn idle_time(&self, start: u32, size: u64, rates: impl Fn(usize) -> Rate) -> f64 {
-        let clock = self.events.clock;
         let time = |i: usize| {
-            let Link { transmitter, aqm_queue, .. } = &self.links[i];
-            let propagation = clock.time(clock.after(SimTime::ZERO, transmitter.delay)).secs();
-            let access = aqm_queue.as_ref().and_then(|aqm_queue| aqm_queue.access.as_deref());
-            propagation
+            let link = &self.links[i];
+            let access = link.aqm_queue.as_ref().and_then(|aqm_queue| aqm_queue.access.as_deref());
+            link.delay_at(Time::ZERO).secs()
                 + match access {
                     Some(Access::Driver(_)) => 0.0,
                     Some(Access::Wifi(radio)) => radio.phy.transmission(Phy::frame(size as u32)).secs(),
-                    _ => 8.0 * f64::from(transmitter.length(size as u32)) / rates(i).bits(),
+                    _ => 8.0 * f64::from(link.transmitter.length(size as u32)) / rates(i).bits(),
                 }
         };
         self.links_from(start).map(time).sum()
@@ -373,6 +372,10 @@ impl<P: Probe> Network<P> {
                     self.launch(clock, i, since, passage, next, &packet.unmarked());
                     return None;
                 }
+                Then::Wanders => {
+                    self.wander(clock, i, since, passage, Next { hop: next, marked }, packet);
+                    return None;
+                }
                 Then::GoesOn => {
                     coming = passage.end(clock);
                     hop = self.hops[next as usize];
@@ -488,7 +491,7 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 fn assign_slots(links: &mut [Link], media: &mut [Medium], hops: &[Hop], lookahead: Lookahead) -> Vec<Event> {
     let mut has_line = vec![lookahead == Lookahead::None; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
-        has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked);
+        has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked | Then::Wanders);
     }
     let mut slots = Vec::new();
     for (i, link) in links.iter_mut().enumerate().filter(|&(i, _)| has_line[i]) {

@@ -56,9 +56,9 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Bits that a link may send in the window beyond what its rates allow, because a packet keeps the rate at which its
-    /// transmission began, unless the rates are a recording.
+    /// transmission began, unless it goes on at the new one.
     fn beyond(&self, link: &Link) -> f64 {
-        if link.recorded {
+        if link.goes_on() {
             return 0.0;
         }
         let general = &self.scenario.general;
@@ -67,7 +67,7 @@ impl<P: Probe> Simulation<P> {
         let changes = std::iter::successors(Some(Span::ZERO), next).skip(1);
         let within = changes.filter(|at| *at > general.warmup).count() + 1;
         let packet = self.scenario.traffic.iter().map(|traffic| traffic.packet_size.0).max().unwrap_or(0);
-        let packets = if link.changes.is_empty() { 0 } else { within as u64 };
+        let packets = if !link.has_changes() { 0 } else { within as u64 };
         8.0 * (packets * (packet + link.overhead.0)) as f64
     }
 

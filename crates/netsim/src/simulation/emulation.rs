@@ -12,6 +12,7 @@ use aqm::unit::{Span, Time};
 use run::{Glance, Results};
 use scenario::Scenario;
 use scenario::model::Ecn;
+use std::collections::HashMap;
 
 /// A packet from outside.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +50,8 @@ pub struct PacketFate {
     pub marked: bool,
     /// Whether it is ECN-capable still.
     pub ect: bool,
+    /// Whether a copy of it has still to arrive, or to be lost.
+    pub again: bool,
 }
 
 /// The network of a scenario, with its links and queues, for packets from outside in place of its traffic.
@@ -63,6 +66,8 @@ pub struct Emulation<P> {
     /// The places there that are free.
     free: Vec<u32>,
     fates: Vec<PacketFate>,
+    /// How many copies of a packet have no fate yet, if there are any.
+    copies: HashMap<u32, u32>,
     /// When all links catch up next.
     reached: Time,
     /// For each link, the shortest time that a packet at its end still travels.
@@ -76,10 +81,11 @@ impl<P: Probe> Emulation<P> {
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
         let mut run = Simulation::without_traffic(scenario, seed, Checked(probe));
-        run.network.ledger.lost = Some(Vec::new());
+        (run.network.ledger.lost, run.network.ledger.copied) = (Some(Vec::new()), Some(Vec::new()));
         let onward = run.network.onward();
         let (offered, free, fates) = (Vec::new(), Vec::new(), Vec::new());
-        Self { run, offered, free, fates, reached: Time::ZERO, onward, ahead: Vec::new() }
+        let copies = HashMap::new();
+        Self { run, offered, free, fates, copies, reached: Time::ZERO, onward, ahead: Vec::new() }
     }
 
     /// Leaves the decisions at the observed link to a queue outside, and only keeps account of it. The caller takes the
@@ -287,25 +293,35 @@ impl<P: Probe> Emulation<P> {
         if packet.is_data() {
             self.run.deliveries.on_packet(at, packet);
         }
-        self.fates.push(PacketFate {
-            number: packet.number(),
-            at,
-            lost: None,
-            marked: packet.is_marked(),
-            ect: packet.is_ect(),
-        });
+        self.decide(packet, at, None);
+    }
+
+    /// A packet, or a copy of it, has arrived or was lost.
+    fn decide(&mut self, packet: &Packet, at: Time, lost: Option<Lost>) {
+        let number = packet.number();
+        for copied in self.run.network.ledger.copied.iter_mut().flat_map(|copied| copied.drain(..)) {
+            *self.copies.entry(copied).or_default() += 1;
+        }
+        let again = match self.copies.get_mut(&number) {
+            None => false,
+            Some(copies) => {
+                *copies -= 1;
+                if *copies == 0 {
+                    self.copies.remove(&number);
+                }
+                true
+            }
+        };
+        let (marked, ect) = (packet.is_marked(), packet.is_ect());
+        self.fates.push(PacketFate { number, at, lost, marked, ect, again });
     }
 
     /// Notes the packets that were just lost.
     fn note_lost(&mut self) {
-        let lost = self.run.network.ledger.lost.iter_mut().flat_map(|lost| lost.drain(..));
-        let fate = |(packet, lost): (Packet, Lost)| PacketFate {
-            number: packet.number(),
-            at: lost.at,
-            lost: Some(lost),
-            marked: packet.is_marked(),
-            ect: packet.is_ect(),
-        };
-        self.fates.extend(lost.map(fate));
+        let Some(lost) = self.run.network.ledger.lost.as_mut().filter(|lost| !lost.is_empty()) else { return };
+        let mut lost = std::mem::take(lost);
+        lost.drain(..).for_each(|(packet, lost)| self.decide(&packet, lost.at, Some(lost)));
+        // With the room that it has.
+        self.run.network.ledger.lost = Some(lost);
     }
 }

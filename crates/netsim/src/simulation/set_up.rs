@@ -111,9 +111,10 @@ fn schedule(events: &mut Events, endpoints: Option<&Endpoints>, scenario: &Scena
     if endpoints.is_some() && scenario.record.cwnd.is_some_and(|step| step > Span::ZERO) {
         events.push(Time::ZERO, Event::Sample);
     }
-    for (i, link) in scenario.links.iter().enumerate().filter(|(_, link)| !link.changes.is_empty()) {
-        let first = link.changes[0].at;
-        events.push_first(Time::ZERO + first, Event::Change(i as u32));
+    for (i, link) in scenario.links.iter().enumerate() {
+        if let Some(first) = link.first_change() {
+            events.push_first(Time::ZERO + first, Event::Change(i as u32));
+        }
     }
     let Some(endpoints) = endpoints else { return };
     let starts = endpoints.applications.iter().map(|application| application.start).enumerate();

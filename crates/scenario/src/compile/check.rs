@@ -3,11 +3,13 @@
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, Feedback, Flavour, Part, Scenario, Tcp, TrafficKind, Udp,
+    Air, Buffer, Change, Clock, Distribution, Feedback, Flavour, Jitter, Outage, Part, Scenario, Tcp,
+    TrafficKind, Udp, Variation,
 };
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
+use crate::tables::variation::OUTAGES;
 use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
 use aqm::params::{Field, ParamError};
 use aqm::unit::{Bytes, Limit, Rate, Span};
@@ -93,6 +95,8 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     }
     if let Some(dumbbell) = &tables.dumbbell {
         changes("dumbbell", dumbbell.changes.as_deref(), dumbbell.changes_period, general.duration, reader);
+        outages("dumbbell", dumbbell.all_outages(), dumbbell.changes_period, general.duration, reader);
+        varied("dumbbell", &tables.variations, dumbbell.delay.least(), general.duration, reader);
         recorded("dumbbell", &tables.recorded, general.duration, reader);
         let is_own = |name: &str| tables.links.iter().any(|entry| entry.table.name == name);
         let shared = scenario.links.iter().step_by(2).filter(|link| link.half_duplex.is_some());
@@ -106,8 +110,10 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
             reader,
         );
     }
-    for LinkEntry { path, table, recorded: rates, .. } in &tables.links {
+    for LinkEntry { path, table, recorded: rates, variations, .. } in &tables.links {
         changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
+        outages(path, table.all_outages(), table.changes_period, general.duration, reader);
+        varied(path, variations, table.delay.least(), general.duration, reader);
         recorded(path, rates, general.duration, reader);
         let at = below(path, "half_duplex");
         shares((&at, "rate"), table.half_duplex, (table.rate, table.delay.least()), reader);
@@ -121,6 +127,8 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
                 table.reverse_rates.is_none() && table.reverse_rate.is_some_and(|rate| rate != table.rate),
             ),
             ("framing", table.framing.is_some()),
+            ("outages", table.outages.is_some()),
+            ("reverse_outages", table.reverse_outages.is_some()),
         ];
         for (key, _) in others.iter().filter(|(_, given)| *given && table.half_duplex.is_some()) {
             let message =
@@ -147,6 +155,63 @@ fn changes(
     if period.nanos() < least {
         let message = format!("must be at least {} for this duration", shown(&Span::ns(least)));
         reader.refuse(&at, Some(shown(&period)), message);
+    }
+}
+
+/// Checks that outages begin within the run, and not too often.
+fn outages(
+    path: &str,
+    outages: [&[Outage]; 2],
+    period: Option<Span>,
+    duration: Span,
+    reader: &mut Reader<'_>,
+) {
+    let back = Some(outages[1]).filter(|back| *back != outages[0]).unwrap_or_default();
+    for (key, outages) in OUTAGES.into_iter().zip([outages[0], back]) {
+        let at = below(path, key);
+        if !reader.fine(&[&at, "duration"]) {
+            continue;
+        }
+        if let Some(late) = outages.iter().find(|outage| outage.until > duration) {
+            let message = format!("must end before the run does, duration = {}", shown(&duration));
+            reader.refuse(&at, Some(shown(late)), message);
+        }
+        let rounds = period.map_or(1.0, |period| duration.secs() / period.secs());
+        if rounds * outages.len() as f64 > MOST_CHANGES as f64 {
+            let message = format!("more than {MOST_CHANGES:e} in this duration: raise changes_period");
+            reader.refuse(&at, None, message);
+        }
+    }
+}
+
+/// Checks that what varies in the delays of a link, the least of which is `own` but for that, fits it and the run.
+fn varied(path: &str, variations: &[Variation; 2], own: Span, duration: Span, reader: &mut Reader<'_>) {
+    for (i, variation) in variations.iter().enumerate() {
+        let key = |name: &str| below(path, &format!("{}{name}", ["", "reverse_"][i]));
+        let delays = key("delays");
+        if let Some(late) = variation.delays.iter().find(|point| point.since >= duration)
+            && reader.fine(&[&delays, "duration"])
+            && (i == 0 || variation.delays != variations[0].delays)
+        {
+            let message = format!("must begin before the run ends, duration = {}", shown(&duration));
+            reader.refuse(&delays, Some(shown(late)), message);
+        }
+        let least = variation.least(own);
+        let (jitter, reorder) = (below(&key("jitter"), "deviation"), key("reorder"));
+        if let Some(Jitter { deviation, .. }) = &variation.jitter
+            && *deviation > least
+            && reader.fine(&[&jitter, &delays, &below(path, "delay")])
+        {
+            let message = format!(
+                "must be at most the link's least delay, {}: lower it, or raise `delay`",
+                shown(&least)
+            );
+            reader.refuse(&jitter, Some(shown(deviation)), message);
+        }
+        if variation.reorder.is_some() && least == Span::ZERO && reader.fine(&[&reorder, &delays]) {
+            let message = "needs a `delay` above 0, which the packets skip that overtake others";
+            reader.refuse(&reorder, None, message);
+        }
     }
 }
 

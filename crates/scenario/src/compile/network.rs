@@ -5,13 +5,13 @@ mod wifi;
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Scenario, Traffic, Wifi,
-    least_common_multiple,
+    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Outage, Scenario, Traffic,
+    Variation, Wifi, least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
 use crate::tables::traffic::{DEFAULT_PACKET, packet_size};
-use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, Rates, Tables, TrafficEntry};
+use crate::tables::{Admission, Dumbbell, KindName, LinkEntry, LossEntry, Rates, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::framing::Framing;
 use aqm::params::Field as _;
@@ -37,12 +37,27 @@ struct Cable<'a> {
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
+    /// The outages, and when they start over.
+    outages: [&'a [Outage]; 2],
+    outages_period: Option<Span>,
+    variations: [&'a Variation; 2],
     buffers: [Buffer; 2],
     admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
     ecn_paths: [EcnPath; 2],
 }
+
+/// No variation.
+static STEADY: Variation = Variation {
+    delays: Vec::new(),
+    period: None,
+    jitter: None,
+    table: Vec::new(),
+    reorder: None,
+    duplicate: 0.0,
+    overtaking: false,
+};
 
 /// The changes of a rate.
 #[derive(Default)]
@@ -56,9 +71,10 @@ struct Changes {
 impl Changes {
     /// Those of the two directions of a cable: as they were recorded, otherwise as the file lists them for the first.
     fn of(listed: Option<&[Change]>, period: Option<Span>, recorded: &[Option<Rates>; 2]) -> [Self; 2] {
+        let period = period.filter(|_| listed.is_some());
         let listed = Self { list: listed.unwrap_or_default().to_vec(), period, recorded: false };
         let recorded = recorded.each_ref().map(|rates| {
-            let Rates { changes, period } = rates.clone()?;
+            let Rates { changes, period, .. } = rates.clone()?;
             Some(Self { list: changes, period: Some(period), recorded: true })
         });
         let [there, back] = recorded;
@@ -105,7 +121,10 @@ impl Network {
             // Only a measured link can change its rate: a link without an algorithm computes in advance when packets
             // leave.
             let Changes { list, period, recorded } = changes;
-            let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| !list.is_empty()));
+            let outages = cable.outages[i];
+            let changes = !list.is_empty() || !outages.is_empty();
+            let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| changes));
+            let variation = cable.variations[i];
             self.links.push(Link {
                 name,
                 from,
@@ -114,7 +133,10 @@ impl Network {
                 changes: list,
                 changes_period: period,
                 recorded,
+                outages: outages.to_vec(),
+                outages_period: cable.outages_period.filter(|_| !outages.is_empty()),
                 delay: cable.delay,
+                variation: (!variation.is_none()).then(|| Box::new(variation.clone())),
                 loss,
                 ecn_path: cable.ecn_paths[i],
                 // Set when the flows that share it are known.
@@ -146,11 +168,14 @@ impl Network {
             airs: [None; 2],
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
+            outages: dumbbell.all_outages(),
+            outages_period: dumbbell.changes_period,
+            variations: tables.variations.each_ref(),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             admission: dumbbell.buffer_admission,
             // The bottleneck is there to be observed, so it always has an algorithm.
             aqms: [aqm.or_else(|| AnyParams::of("droptail")), reverse_aqm],
-            losses: tables.losses.clone(),
+            losses: losses(&tables.losses, &tables.recorded),
             ecn_paths: [dumbbell.ecn_path, dumbbell.reverse_ecn_path],
         });
         let rate = dumbbell.access_rate(&tables.recorded);
@@ -166,6 +191,9 @@ impl Network {
                 airs: [None; 2],
                 rates: [rate; 2],
                 changes: Default::default(),
+                outages: [&[]; 2],
+                outages_period: None,
+                variations: [&STEADY; 2],
                 buffers: [dumbbell.access_buffer; 2],
                 admission: None,
                 aqms: [None, None],
@@ -199,10 +227,13 @@ impl Network {
             airs: [None; 2],
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
+            outages: table.all_outages(),
+            outages_period: table.changes_period,
+            variations: entry.variations.each_ref(),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
             admission: table.buffer_admission,
             aqms: params(&entry.aqms),
-            losses: entry.losses.clone(),
+            losses: losses(&entry.losses, &entry.recorded),
             ecn_paths: [table.ecn_path, table.reverse_ecn_path],
         });
     }
@@ -238,6 +269,14 @@ fn own_prefix(entry: &TrafficEntry) -> String {
 
 fn params(said: &[Option<Algorithm>; 2]) -> [Option<AnyParams>; 2] {
     said.each_ref().map(|algorithm| algorithm.as_ref().map(|algorithm| algorithm.params.clone()))
+}
+
+/// The losses of the two directions of a cable: those of its own keys, otherwise those recorded beside its rates.
+fn losses(said: &[Option<LossEntry>; 2], recorded: &[Option<Rates>; 2]) -> [Option<Loss>; 2] {
+    [0, 1].map(|i| {
+        let own = said[i].as_ref().map(|entry| entry.loss.clone());
+        own.or_else(|| recorded[i].as_ref()?.losses.clone().map(Loss::Steps))
+    })
 }
 
 /// Builds the scenario that the tables describe; records values that do not fit together.

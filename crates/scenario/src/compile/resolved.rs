@@ -5,7 +5,7 @@ use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
 use crate::model::{Link, Loss, Scenario};
 use crate::reader::Algorithm;
 use crate::tables::traffic::has;
-use crate::tables::{Admission, LinkEntry, Tables, TrafficEntry, WifiEntry};
+use crate::tables::{Admission, LinkEntry, LossEntry, Tables, TrafficEntry, WifiEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params};
 use aqm::unit::Limit;
@@ -54,7 +54,7 @@ fn algorithms(map: &mut Map<String, Json>, aqms: &[Option<Algorithm>; 2]) {
     }
 }
 
-fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
+fn losses(map: &mut Map<String, Json>, losses: &[Option<LossEntry>; 2]) {
     for (key, loss) in LOSSES.into_iter().zip(losses) {
         if let Some(loss) = loss {
             map.insert(key.to_owned(), self::loss(loss));
@@ -62,10 +62,12 @@ fn losses(map: &mut Map<String, Json>, losses: &[Option<Loss>; 2]) {
     }
 }
 
-fn loss(loss: &Loss) -> Json {
-    match loss {
-        Loss::Bernoulli(p) => json!(p),
-        Loss::Gilbert(gilbert) => Json::Object(parameters(gilbert)),
+fn loss(entry: &LossEntry) -> Json {
+    match (&entry.loss, &entry.said) {
+        (_, Some(recorded)) => Json::Object(parameters(recorded)),
+        (Loss::Bernoulli(p), None) => json!(p),
+        (Loss::Gilbert(gilbert), None) => Json::Object(parameters(gilbert)),
+        (Loss::Steps(_), None) => unreachable!("they are recorded"),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
-use crate::keys::{ALGORITHMS, DEEPEST, EXTENDS, LISTS, MANAGED, RECORDED, SWEEP, VARY, name_key};
+use crate::keys::{
+    ALGORITHMS, DEEPEST, EXTENDS, JITTERS, LISTS, LOSSES, MANAGED, RECORDED, SWEEP, VARY, name_key,
+};
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
@@ -270,11 +272,11 @@ impl Document {
         root.to_toml().to_string()
     }
 
-    /// Sets the files of a link's recorded rates to their full paths.
+    /// Sets the files of a link's recorded rates and losses, and of its jitter, to their full paths.
     fn complete_rates(&self, link: &mut Node) {
         let Data::Table(table) = &mut link.data else { return };
-        for key in RECORDED {
-            table.get_mut(key).into_iter().for_each(|rates| self.complete(rates));
+        for key in RECORDED.into_iter().chain(LOSSES).chain(JITTERS) {
+            table.get_mut(key).into_iter().for_each(|entry| self.complete(entry));
         }
     }
 

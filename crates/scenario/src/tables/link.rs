@@ -1,14 +1,18 @@
 //! `[dumbbell]` and `[[link]]`: rates, delays, buffers, algorithms and losses.
 
 use crate::keys::{ALGORITHMS, LOSSES, RECORDED, below, is_name};
-use crate::model::{Buffer, Change, Distribution, EcnPath, Gilbert, Loss, RATES};
+use crate::model::{
+    Buffer, Change, Distribution, EcnPath, Gilbert, Jitter, Loss, Outage, PROBABILITIES, RATES, Reorder,
+    Variation, Waypoint,
+};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
-use crate::tables::rates::{Rates, Recorded};
+use crate::tables::rates::{self, Rates, Recorded, RecordedLoss};
 use aqm::framing::Framing;
 use aqm::params::{Field, Params as _, Range};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use aqm::{choice, params};
+use std::path::Path;
 
 pub(super) const DELAYS: Range = Range::new(0.0, 3600.0);
 pub(crate) const BUFFERS: Range = Range::new(1.0, 4e9);
@@ -53,8 +57,35 @@ params! {
         /// Changes of the bottleneck's rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is
         /// sent at the old rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
-        /// Time after which `changes` start over, from `rate`; auto is never.
+        /// Time after which `changes` start over, from `rate`, and with them `delays` and `outages`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// Times in which the bottleneck sends nothing, in both directions: `["20 s..21 s"]`. Packets wait in its queue,
+        /// those under way arrive, and a packet in transmission goes on afterwards, and at the new rate after a change.
+        outages: Option<Vec<Outage>> = None, "";
+        /// As `outages`, for the reverse direction; auto is the same.
+        reverse_outages: Option<Vec<Outage>> = None, "";
+        /// Delays that the bottleneck has from a time on, in both directions: `["20 s: 50 ms", "40 s..60 s: 10 ms"]`, where
+        /// the second changes evenly from 40 s to 60 s. A packet has the delay of the time at which its transmission
+        /// ends. The algorithm's parameters and a buffer in BDP stay those for `delay`.
+        delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// As `delays`, for the reverse direction; auto is the same.
+        reverse_delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// Random changes of the delay from packet to packet: `{ law = "normal", deviation = "5 ms" }`; auto is none.
+        jitter: Option<Jitter> = None, "";
+        /// As `jitter`, for the reverse direction; auto is none.
+        reverse_jitter: Option<Jitter> = None, "";
+        /// Whether packets may overtake each other in both directions, where jitter or a lower delay lets a later one come
+        /// first, as with netem. Otherwise such a packet arrives together with the one before it.
+        overtaking: bool = false, "";
+        /// Packets that skip the delay, and so overtake others whatever `overtaking` is: `{ probability = 0.01 }`;
+        /// auto is none. Like netem's, it has a `gap` and a `correlation`.
+        reorder: Option<Reorder> = None, "";
+        /// As `reorder`, for the reverse direction; auto is none.
+        reverse_reorder: Option<Reorder> = None, "";
+        /// Probability that a packet arrives twice. The copy takes no transmission time, and has a delay of its own.
+        duplicate: f64 = 0.0, "", PROBABILITIES;
+        /// As `duplicate`, for the reverse direction.
+        reverse_duplicate: f64 = 0.0, "", PROBABILITIES;
         /// A recording that the bottleneck's rate follows, in place of `changes`: `{ file = "cell.down" }`. It starts
         /// over at its end. A packet in transmission goes on at the new rate, so that the link carries what it did in the
         /// recording; the rate may be 0 for a time. The default of `rate` is then the mean, to which the algorithm's
@@ -116,8 +147,30 @@ params! {
         /// Changes of its rate: `["20 s: 10 Mbit/s", "40 s: 100 Mbit/s"]`. A packet in transmission is sent at the old
         /// rate, and the algorithm's parameters stay those for `rate`.
         changes: Option<Vec<Change>> = None, "";
-        /// Time after which `changes` start over, from `rate`; auto is never.
+        /// Time after which `changes` start over, as `dumbbell.changes_period`; auto is never.
         changes_period: Option<Span> = None, "s", Range::above(0.0, 1e7);
+        /// Times in which it sends nothing, in both directions, as `dumbbell.outages`: `["20 s..21 s"]`.
+        outages: Option<Vec<Outage>> = None, "";
+        /// As `outages`, for the reverse direction; auto is the same.
+        reverse_outages: Option<Vec<Outage>> = None, "";
+        /// Delays that it has from a time on, in both directions, as `dumbbell.delays`: `["20 s: 50 ms"]`.
+        delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// As `delays`, for the reverse direction; auto is the same.
+        reverse_delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// Random changes of its delay from packet to packet, as `dumbbell.jitter`; auto is none.
+        jitter: Option<Jitter> = None, "";
+        /// As `jitter`, for the reverse direction; auto is none.
+        reverse_jitter: Option<Jitter> = None, "";
+        /// Whether packets may overtake each other, as `dumbbell.overtaking`.
+        overtaking: bool = false, "";
+        /// Packets that skip the delay, as `dumbbell.reorder`; auto is none.
+        reorder: Option<Reorder> = None, "";
+        /// As `reorder`, for the reverse direction; auto is none.
+        reverse_reorder: Option<Reorder> = None, "";
+        /// Probability that a packet arrives twice, as `dumbbell.duplicate`.
+        duplicate: f64 = 0.0, "", PROBABILITIES;
+        /// As `duplicate`, for the reverse direction.
+        reverse_duplicate: f64 = 0.0, "", PROBABILITIES;
         /// A recording that its rate follows, as `dumbbell.rates`.
         rates: Option<Recorded> = None, "";
         /// The buffer in front of it, as `dumbbell.buffer`.
@@ -181,6 +234,19 @@ macro_rules! recording {
 
 recording!(Dumbbell, LinkTable);
 
+/// A link's random losses, and the recording that they follow, if they do.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct LossEntry {
+    pub(crate) said: Option<RecordedLoss>,
+    pub(crate) loss: Loss,
+}
+
+impl From<Loss> for LossEntry {
+    fn from(loss: Loss) -> Self {
+        Self { said: None, loss }
+    }
+}
+
 /// A `[[link]]`.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct LinkEntry {
@@ -189,9 +255,11 @@ pub(crate) struct LinkEntry {
     /// Those of the two directions.
     pub(crate) aqms: [Option<Algorithm>; 2],
     /// Those of the two directions.
-    pub(crate) losses: [Option<Loss>; 2],
+    pub(crate) losses: [Option<LossEntry>; 2],
     /// The recorded rates of the two directions.
     pub(crate) recorded: [Option<Rates>; 2],
+    /// What varies in the delays of the two directions.
+    pub(crate) variations: [Variation; 2],
 }
 
 impl Reader<'_> {
@@ -201,7 +269,7 @@ impl Reader<'_> {
         let others = [ALGORITHMS, LOSSES].concat();
         let mut read: LinkTable = self.assigned(table, &path, &others);
         read.name = label.to_owned();
-        self.changes(read.changes.as_deref(), read.changes_period, &path);
+        self.changes(read.changes.as_deref(), read.changes_period, read.starts_over(), &path);
         for (key, node) in [("from", &read.from), ("to", &read.to)] {
             let at = below(&path, key);
             if node.is_empty() && self.fine(&[&at]) {
@@ -214,7 +282,9 @@ impl Reader<'_> {
         let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
         let losses = LOSSES.map(|key| self.loss(table.get(key)?, &below(&path, key)));
         let recorded = self.recorded(read.recording(), table, &path);
-        LinkEntry { path, table: read, aqms, losses, recorded }
+        self.recorded_once(&losses, &recorded, &path);
+        let variations = self.variations(read.varying(), &recorded, &path);
+        LinkEntry { path, table: read, aqms, losses, recorded, variations }
     }
 
     /// The recorded rates of both directions of the link in `table`. Sets the files to their full paths, and rates that
@@ -243,23 +313,62 @@ impl Reader<'_> {
         recorded
     }
 
+    /// Refuses losses that a link has twice.
+    pub(super) fn recorded_once(
+        &mut self,
+        losses: &[Option<LossEntry>; 2],
+        recorded: &[Option<Rates>; 2],
+        path: &str,
+    ) {
+        for (i, rates) in recorded.iter().enumerate() {
+            if losses[i].is_some() && rates.as_ref().is_some_and(|rates| rates.losses.is_some()) {
+                let message = format!("`{}.loss` is given as well: remove one of them", RECORDED[i]);
+                self.refuse(&below(path, LOSSES[i]), None, message);
+            }
+        }
+    }
+
     /// The loss in `node`: a probability, or a table.
-    pub(super) fn loss(&mut self, node: &Node, path: &str) -> Option<Loss> {
+    pub(super) fn loss(&mut self, node: &Node, path: &str) -> Option<LossEntry> {
         if let Data::Value(value) = &node.data {
             let p = f64::read(value).filter(|p| (0.0..=1.0).contains(p));
             if p.is_none() {
                 let keys: Vec<&str> = Gilbert::specs().iter().map(|spec| spec.name).collect();
-                let message = format!("must be a probability in [0, 1], or a table of {}", keys.join(", "));
+                let message = format!(
+                    "must be a probability in [0, 1], or a table of {}, or of file, column",
+                    keys.join(", ")
+                );
                 self.refuse(path, node.shown(), message);
             }
-            return p.map(Loss::Bernoulli);
+            return p.map(|p| Loss::Bernoulli(p).into());
+        }
+        if node.table().is_some_and(|table| table.get("file").is_some()) {
+            let mut said: RecordedLoss = self.params(Some(node), path);
+            let column = said.column.clone();
+            let read = |file: &Path| rates::losses(file, column.as_deref());
+            let steps = self.recording(&mut said.file, &below(path, "file"), read)?;
+            return Some(LossEntry { said: Some(said), loss: Loss::Steps(steps) });
         }
         let gilbert: Gilbert = self.params(Some(node), path);
-        Some(Loss::Gilbert(gilbert))
+        let (good, bad) = (below(path, "good_time"), below(path, "bad_time"));
+        for (missing, other) in [(&good, &gilbert.bad_time), (&bad, &gilbert.good_time)] {
+            let both = gilbert.good_time.is_some() && gilbert.bad_time.is_some();
+            if !both && other.is_some() && self.fine(&[&good, &bad]) {
+                self.refuse(missing, None, "missing: a state that changes with time needs both times");
+            }
+        }
+        Some(Loss::Gilbert(gilbert).into())
     }
 
-    /// Checks that the changes are in order, and that the last one comes before they start over.
-    pub(super) fn changes(&mut self, changes: Option<&[Change]>, period: Option<Span>, path: &str) {
+    /// Checks that the changes are in order, and that the last one comes before they start over, which `others` may do
+    /// with the same period.
+    pub(super) fn changes(
+        &mut self,
+        changes: Option<&[Change]>,
+        period: Option<Span>,
+        others: bool,
+        path: &str,
+    ) {
         let changes = changes.unwrap_or_default();
         let at = below(path, "changes");
         if let Some(pair) = changes.windows(2).find(|pair| pair[0].at >= pair[1].at) {
@@ -269,14 +378,18 @@ impl Reader<'_> {
         if let Some(change) = changes.iter().find(|change| !RATES.contains(change.rate.bits())) {
             let [least, most] = [RATES.low, RATES.high].map(|bits| Rate::bit_per_s(bits as u64));
             let message = format!(
-                "must have a rate in [{least}, {most}]: for pauses, `rates` follows a file with rates of 0"
+                "must have a rate in [{least}, {most}]: for pauses use `outages`, or `rates` of a file with rates of 0"
             );
             self.refuse(&at, Some(format!("\"{change}\"")), message);
         }
         let Some(period) = period else { return };
         let key = below(path, "changes_period");
         match changes.last() {
-            None => self.refuse(&key, Some(period.value().to_string()), "needs `changes`"),
+            None if others => {}
+            None => {
+                let message = "needs `changes`, `delays` or `outages`";
+                self.refuse(&key, Some(period.value().to_string()), message);
+            }
             Some(last) if last.at >= period => {
                 let message = format!("must be after the last of changes, {}", last.at);
                 self.refuse(&key, Some(period.value().to_string()), message);

@@ -4,7 +4,7 @@ mod deliveries;
 mod measured;
 
 use super::{recording, trace};
-use crate::model::{Change, RATES};
+use crate::model::{Change, RATES, Steps, Waypoint};
 use aqm::params;
 use aqm::params::Range;
 use aqm::unit::{Rate, Span};
@@ -25,6 +25,14 @@ params! {
         column: Option<String> = None, "";
         /// The rate that a 1 in the column stands for; auto is by the column's name.
         unit: Option<Rate> = None, "bit/s", Range::new(1.0, 1e9);
+        /// The column with the one-way delays of the link, if its delay follows them: `owd_ms`. A delay without a unit
+        /// is in seconds.
+        delay: Option<String> = None, "";
+        /// The column with round trips, in place of `delay`: the delay of the link is half of them.
+        round_trip: Option<String> = None, "";
+        /// The column with the probabilities that a packet is lost in front of the queue, if its losses follow them:
+        /// `loss`, or in percent `loss_percent`.
+        loss: Option<String> = None, "";
         /// The time over which the bytes of a packet-delivery trace are spread evenly.
         bin: Span = Span::ms(100), "s", Range::new(1e-3, 1e5);
     }
@@ -42,6 +50,27 @@ pub(crate) struct Rates {
     /// The first of them is at 0.
     pub(crate) changes: Vec<Change>,
     pub(crate) period: Span,
+    /// The delays of the same times, if they were recorded.
+    pub(crate) delays: Vec<Waypoint>,
+    /// The losses of the same times, if they were recorded.
+    pub(crate) losses: Option<Steps>,
+}
+
+params! {
+    /// A recording that a link's losses follow.
+    pub struct RecordedLoss {
+        /// The file: CSV with a column of times and one of loss probabilities, as `rates.file`. It starts over at its end.
+        file: String = String::new(), "";
+        /// The column with the probabilities, if several are called so: `loss`, or in percent `loss_percent`.
+        column: Option<String> = None, "";
+    }
+}
+
+/// The loss probabilities of the recording in `file`, and a remark on how it was read.
+pub(super) fn losses(file: &Path, column: Option<&str>) -> Result<(Steps, Option<String>), String> {
+    let bytes = trace::bytes(file, "keep a part of it")?;
+    let text = recording::text(&bytes).ok_or("not text in UTF-8: must be CSV")?;
+    measured::losses(&text, column)
 }
 
 impl Rates {
@@ -76,7 +105,7 @@ impl Rates {
 
     /// Makes rates of intervals that follow each other, each a rate in bit/s and its duration.
     fn joined(intervals: impl Iterator<Item = (f64, Span)>) -> Self {
-        let mut rates = Self { changes: Vec::new(), period: Span::ZERO };
+        let mut rates = Self { changes: Vec::new(), period: Span::ZERO, delays: Vec::new(), losses: None };
         for (bits, duration) in intervals {
             let rate = Rate::bit_per_s(bits.round() as u64);
             if rates.changes.last().is_none_or(|last| last.rate != rate) {

@@ -2,7 +2,8 @@
 
 The bottleneck is HTB with bursts of one packet on the router's way to the receiver, the discipline under test below it.
 The delay is netem on the ACKs' way from the router to the senders: there it is no sender's egress, where it would count
-for TCP small queues, and not the bottleneck's.
+for TCP small queues, and not the bottleneck's. If the configuration has a `path`, data has netem on its way too, in a
+namespace between the router and the receiver, with these words.
 """
 
 import json
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-ROUTER, RECEIVER = "r", "b"
+ROUTER, MIDDLE, RECEIVER = "r", "m", "b"
 ADDRESS = "10.9.0.2"
 """The receiver's."""
 
@@ -33,13 +34,17 @@ def build(conf: Mapping[str, Any]) -> None:
         # The receiver has to be one too: it takes over what the first namespace has.
         Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("dctcp")
     _sh("ip link set lo up")
-    for name in (ROUTER, RECEIVER, *map(sender, range(len(groups)))):
+    path = conf.get("path")
+    for name in (ROUTER, *([MIDDLE] if path else []), RECEIVER, *map(sender, range(len(groups)))):
         _sh(f"ip netns add {name}; ip -n {name} link set lo up")
-    _sh("ip link add r1 netns r type veth peer name b0 netns b")
-    _sh("ip -n r addr add 10.9.0.1/24 dev r1; ip -n b addr add 10.9.0.2/24 dev b0")
-    _sh("ip -n r link set r1 up; ip -n b link set b0 up; ip -n b route add default via 10.9.0.1")
-    _neighbours((ROUTER, BOTTLENECK, "10.9.0.1"), (RECEIVER, "b0", ADDRESS))
-    devices = [(ROUTER, BOTTLENECK), (RECEIVER, "b0")]
+    devices = _joined((ROUTER, BOTTLENECK, "10.8.0.1"), (MIDDLE, "m0", "10.8.0.2")) if path else []
+    before = (MIDDLE, "m1") if path else (ROUTER, BOTTLENECK)
+    devices += _joined((*before, "10.9.0.1"), (RECEIVER, "b0", ADDRESS))
+    _sh("ip -n b route add default via 10.9.0.1")
+    if path:
+        _sh("ip -n m route add default via 10.8.0.1; ip -n r route add 10.9.0.0/24 via 10.8.0.2")
+        _sysctl(MIDDLE, {"net.ipv4.ip_forward": 1})
+        _sh(f"tc -n m qdisc add dev m1 root netem {path} limit 1000000")
     for g, group in enumerate(groups):
         name = sender(g)
         _sh(f"ip link add e0 netns {name} type veth peer name t{g} netns r")
@@ -66,6 +71,16 @@ def build(conf: Mapping[str, Any]) -> None:
         f"htb rate {rate}mbit burst {burst} cburst {burst} quantum 1600"
     )
     _sh(f"tc -n r qdisc add dev {BOTTLENECK} parent 1:1 handle {HANDLE} {conf['qdisc']}")
+
+
+def _joined(*ends: tuple[str, str, str]) -> list[tuple[str, str]]:
+    """Join two namespaces, each given with a device and its address; return the devices."""
+    (namespace, device, _), (other, its_device, _) = ends
+    _sh(f"ip link add {device} netns {namespace} type veth peer name {its_device} netns {other}")
+    for each, of_each, address in ends:
+        _sh(f"ip -n {each} addr add {address}/24 dev {of_each}; ip -n {each} link set {of_each} up")
+    _neighbours(ends[0], ends[1])
+    return [(namespace, device), (other, its_device)]
 
 
 def _neighbours(*ends: tuple[str, str, str]) -> None:

@@ -44,6 +44,10 @@ impl<P: Probe> Probe for Checked<P> {
         self.0.iter_mut().for_each(|probe| probe.on_round_trip(now, class, took));
     }
 
+    fn on_travel(&mut self, queue: usize, now: Time, delay: Span) {
+        self.0.iter_mut().for_each(|probe| probe.on_travel(queue, now, delay));
+    }
+
     fn may_skip(&self, aqm: &AnyDiscipline) -> bool {
         self.0.as_ref().is_none_or(|probe| probe.may_skip(aqm))
     }

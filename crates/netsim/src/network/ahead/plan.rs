@@ -70,7 +70,7 @@ impl Plan {
 /// For each link, whether it takes packets over from the one link that feeds it. A rate that changes is known only at its
 /// time.
 pub(crate) fn takes_over(links: &[model::Link], works_ahead: &[bool], feeders: &[Option<u32>]) -> Vec<bool> {
-    let may = |link: &model::Link, ahead: bool| link.changes.is_empty() && (ahead || link.aqm.is_none());
+    let may = |link: &model::Link, ahead: bool| !link.has_changes() && (ahead || link.aqm.is_none());
     let each = links.iter().zip(works_ahead).zip(feeders);
     each.map(|((link, &ahead), feeder)| may(link, ahead) && feeder.is_some()).collect()
 }
@@ -78,7 +78,7 @@ pub(crate) fn takes_over(links: &[model::Link], works_ahead: &[bool], feeders: &
 /// Whether the queue of a link with an AQM may work ahead.
 pub(crate) fn may_work_ahead(link: &model::Link, is_final: bool) -> bool {
     let is_alone = !link.is_shared();
-    is_final && is_alone && link.changes.is_empty() && link.ecn_path != model::EcnPath::Clear
+    is_final && is_alone && !link.has_changes() && link.ecn_path != model::EcnPath::Clear
 }
 
 /// For each node, whether packets may be delivered there before their time.
@@ -99,7 +99,7 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
     for path in paths {
         let link = |i: usize| &scenario.links[path[i] as usize];
         let last = path.len() - 1;
-        early[link(0).from] &= link(0).aqm.is_none() && link(0).changes.is_empty();
+        early[link(0).from] &= link(0).aqm.is_none() && !link(0).has_changes();
         (1..=last).for_each(|i| early[link(i).from] = false);
         let to = link(last).to;
         early[to] &= *entrance[to].get_or_insert(path[last]) == path[last];

@@ -173,6 +173,10 @@ impl<P: Probe> Network<P> {
                 let next = Next { hop: packet.hop, marked: false };
                 self.launch(clock, i, clock.at(start), passage, next, &packet.unmarked());
             }
+            Then::Wanders => {
+                let next = Next { hop: packet.hop, marked: false };
+                self.wander(clock, i, clock.at(start), passage, next, &packet);
+            }
             Then::GoesOn => {
                 let from = Origin { link: Some(i), since: clock.at(start) };
                 if let Some(early) = self.enter(clock, passage.end(clock), from, packet.hop, &packet) {

@@ -6,7 +6,7 @@ use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::network::fate::Lost;
 use crate::network::gate::AtGate;
-use crate::network::route::Hop;
+use crate::network::route::{Hop, Then};
 use crate::packet::Packet;
 use aqm::unit::Span;
 
@@ -14,9 +14,9 @@ impl<P: Probe> Network<P> {
     /// What becomes of a packet, which comes at `at`, at the gate of a link.
     #[inline(never)]
     pub(super) fn pass_gate(&mut self, link: usize, at: SimTime, packet: &Packet) -> AtGate {
-        let passed = self.links[link].gate.as_mut().map_or(AtGate::Unchanged, |gate| gate.pass(packet));
+        let at = self.events.clock.time(at);
+        let passed = self.links[link].gate.as_mut().map_or(AtGate::Unchanged, |gate| gate.pass(at, packet));
         if let AtGate::Lost(cause) = passed {
-            let at = self.events.clock.time(at);
             self.path_losses.note(at, packet);
             if P::CHECKS {
                 let how = Lost { link, at, cause, waited: Span::ZERO };
@@ -43,7 +43,11 @@ impl<P: Probe> Network<P> {
         } else if hop.has_aqm() {
             self.enqueue(clock, i, packet.at_hop(next, false));
         } else if let Some(passage) = self.accept(clock, i, coming, packet) {
-            self.launch(clock, i, since, passage, Next { hop: next, marked: false }, packet);
+            let next = Next { hop: next, marked: false };
+            match hop.then() {
+                Then::Wanders => self.wander(clock, i, since, passage, next, packet),
+                _ => self.launch(clock, i, since, passage, next, packet),
+            }
         }
     }
 }

@@ -33,6 +33,12 @@ pub(in crate::simulation) fn may_follow(
                 "link {name}: another rate beside a schedule, or another schedule, needs a new run"
             ));
         }
+        if theirs.delay != ours.delay && ours.variation.is_some() {
+            return Err(format!("link {name}: another delay beside one that varies needs a new run"));
+        }
+        if !ours.outages.is_empty() && theirs.rate != ours.rate {
+            return Err(format!("link {name}: another rate beside outages needs a new run"));
+        }
         *theirs = as_followed(theirs, ours);
         if theirs != ours {
             return Err(format!("link {name}: that needs a new run"));
