@@ -93,8 +93,10 @@ impl Model {
             return Err(Unsupported::new(message));
         }
         if let Some((link, key, why)) = scenario.links.iter().find_map(varied) {
-            let message =
-                format!("link {}: {key}: the fluid model has {why}: remove it, or use `aqmlab run`", link.name);
+            let message = format!(
+                "link {}: {key}: the fluid model has {why}: remove it, or use `aqmlab run`",
+                link.name
+            );
             return Err(Unsupported::new(message));
         }
         let rule = Rule::new(&aqm, &port)?;

@@ -23,7 +23,7 @@ mod scripts;
 mod shaper;
 mod tfrc;
 mod traffic;
-mod variation;
 mod transient;
+mod variation;
 mod watch;
 mod wifi;

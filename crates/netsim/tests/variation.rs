@@ -78,7 +78,8 @@ fn jitter_spreads_round_trips_and_leaves_their_mean() {
         let (low, high) = (totals.rtt_p50.unwrap(), totals.rtt_max.unwrap());
         assert!(high - low > 2.5e-3, "{law}: {low} {high}");
     }
-    let (results, _) = ping("double", "jitter = { deviation = \"3 ms\" }\nreverse_jitter = { deviation = \"5 ms\" }");
+    let (results, _) =
+        ping("double", "jitter = { deviation = \"3 ms\" }\nreverse_jitter = { deviation = \"5 ms\" }");
     let most = results.classes["ping"].totals.rtt_max.unwrap() * 1e3;
     assert!((31.0..32.2).contains(&most), "{most}");
 }
@@ -128,7 +129,9 @@ fn mixture(clock: &str, aqm: &str, varied: &str) -> String {
     let tcps = ["sack", "rfc5681", "linux", "bbr", "bbr3", "prague", "dctcp", "ledbat"];
     let flows: String = tcps
         .iter()
-        .map(|tcp| format!("[[traffic]]\nname = \"{tcp}\"\ncount = 2\ntcp = \"{tcp}\"\npacket_size = \"1000 B\"\n"))
+        .map(|tcp| {
+            format!("[[traffic]]\nname = \"{tcp}\"\ncount = 2\ntcp = \"{tcp}\"\npacket_size = \"1000 B\"\n")
+        })
         .collect();
     format!(
         "duration = \"6 s\"\nwarmup = \"1.3 s\"\nclock = \"{clock}\"\nrecord.step = \"100 ms\"\naqm = \"{aqm}\"\nreverse_aqm = \"droptail\"\n\
@@ -181,7 +184,13 @@ fn each_copy_of_a_packet_from_outside_has_its_fate() {
             fates.extend(emulation.fates());
         }
         emulation.advance(at);
-        assert!(emulation.fates().all(|fate| { fates.push(fate); fate.at == at || fate.lost.is_some() }), "{ms} ms");
+        assert!(
+            emulation.fates().all(|fate| {
+                fates.push(fate);
+                fate.at == at || fate.lost.is_some()
+            }),
+            "{ms} ms"
+        );
         let packet = ExternalPacket {
             number,
             from,

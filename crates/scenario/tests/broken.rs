@@ -476,7 +476,10 @@ fn every_broken_file_gets_its_message() {
             "x.toml:5: dumbbell.jitter.deviation = \"6 ms\": must be at most the link's least delay, \"5 ms\": lower it, or raise `delay`",
         ),
         (
-            with("[dumbbell]", "[dumbbell]\ndelays = [\"5 s: 1 ms\"]\nreverse_jitter = { deviation = \"2 ms\" }"),
+            with(
+                "[dumbbell]",
+                "[dumbbell]\ndelays = [\"5 s: 1 ms\"]\nreverse_jitter = { deviation = \"2 ms\" }",
+            ),
             "x.toml:5: dumbbell.reverse_jitter.deviation = \"2 ms\": must be at most the link's least delay, \"1 ms\": lower it, or raise `delay`",
         ),
         (
@@ -523,7 +526,6 @@ fn every_broken_file_gets_its_message() {
             with("[dumbbell]", "[dumbbell]\noutages = [\"4 s..5 s\"]\nchanges_period = \"4.5 s\""),
             "x.toml:4: dumbbell.outages = \"4 s..5 s\": must end before changes_period = \"4.5 s\", when it starts over",
         ),
-
         (
             with("[dumbbell]", "[dumbbell]\nchanges = [\"1 s: 1 Mbit/s\", \"5 s: 0 bit/s\"]"),
             "x.toml:4: dumbbell.changes = \"5 s: 0 bit/s\": must have a rate in [1 kbit/s, 100 Gbit/s]: for pauses use `outages`, or `rates` of a file with rates of 0",

@@ -383,7 +383,8 @@ impl<'a> Builder<'a> {
                 self.observed.packet.0
             ));
         }
-        let jitter = |link: &Link| link.variation.as_ref().is_some_and(|variation| variation.jitter.is_some());
+        let jitter =
+            |link: &Link| link.variation.as_ref().is_some_and(|variation| variation.jitter.is_some());
         if self.scenario.links.iter().any(jitter) {
             self.leave_out("the jitter of links: their mean delay replaces it");
         }

@@ -253,7 +253,12 @@ mod tests {
 
     fn with_jitter(law: Law, correlation: f64) -> Variation {
         let jitter = Jitter { law, deviation: Span::ms(2), correlation, ..Jitter::default() };
-        Variation { jitter: Some(jitter), table: vec![-1.0, 0.0, 0.0, 1.0], overtaking: true, ..Variation::default() }
+        Variation {
+            jitter: Some(jitter),
+            table: vec![-1.0, 0.0, 0.0, 1.0],
+            overtaking: true,
+            ..Variation::default()
+        }
     }
 
     /// The mean, the standard deviation, and the correlation of neighbours.
@@ -261,13 +266,19 @@ mod tests {
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
         let variance = values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n;
-        let pairs = values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / (n - 1.0);
+        let pairs =
+            values.windows(2).map(|pair| (pair[0] - mean) * (pair[1] - mean)).sum::<f64>() / (n - 1.0);
         (mean, variance.sqrt(), pairs / variance)
     }
 
     #[test]
     fn the_normal_quantile_has_the_values_of_tables() {
-        for (u, z) in [(0.5, 0.0), (0.975, 1.959_963_984_540_054), (1e-3, -3.090_232_306_167_813_5), (1e-15, -7.941_345_326_170_997)] {
+        for (u, z) in [
+            (0.5, 0.0),
+            (0.975, 1.959_963_984_540_054),
+            (1e-3, -3.090_232_306_167_813_5),
+            (1e-15, -7.941_345_326_170_997),
+        ] {
             assert!((normal(u) - z).abs() < 1e-13, "{u}: {}", normal(u));
             assert!((0.5 * libm::erfc(-normal(u) / SQRT_2) / u - 1.0).abs() < 1e-12, "{u}");
         }
@@ -326,7 +337,8 @@ mod tests {
         assert!((share(&rarer) - 1.0 / 8.0).abs() < 0.003, "{}", share(&rarer));
         let correlated = hurried(&reorder(0.25, 1, 0.9));
         assert!((share(&correlated) - 0.25).abs() < 0.02, "{}", share(&correlated));
-        let twice = |hurried: &[bool]| hurried.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / 1e5;
+        let twice =
+            |hurried: &[bool]| hurried.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / 1e5;
         assert!(twice(&some) < 0.07 && twice(&correlated) > 0.15, "{} {}", twice(&some), twice(&correlated));
     }
 }

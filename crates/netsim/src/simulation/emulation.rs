@@ -318,7 +318,9 @@ impl<P: Probe> Emulation<P> {
 
     /// Notes the packets that were just lost.
     fn note_lost(&mut self) {
-        let Some(lost) = self.run.network.ledger.lost.as_mut().filter(|lost| !lost.is_empty()) else { return };
+        let Some(lost) = self.run.network.ledger.lost.as_mut().filter(|lost| !lost.is_empty()) else {
+            return;
+        };
         let mut lost = std::mem::take(lost);
         lost.drain(..).for_each(|(packet, lost)| self.decide(&packet, lost.at, Some(lost)));
         // With the room that it has.

@@ -21,7 +21,8 @@ params! {
         /// `2026-01-31T23:59:59.5Z` or similar. If lines have the same time, their mean holds. A rate without a unit is
         /// in bit/s. Fields are separated by commas, semicolons or tabs; lines that begin with `#` are comments.
         file: String = String::new(), "";
-        /// The column with the rates, if several columns have rates: `downlink_kbps`.
+        /// The column with the rates, if several columns have rates: `downlink_kbps`. Without a header it is the number of
+        /// the column, and `unit` is needed.
         column: Option<String> = None, "";
         /// The rate that a 1 in the column stands for; auto is by the column's name.
         unit: Option<Rate> = None, "bit/s", Range::new(1.0, 1e9);
@@ -224,6 +225,62 @@ mod tests {
     }
 
     #[test]
+    fn without_a_header_columns_have_numbers_and_the_unit_is_given() {
+        let mut said = Recorded { unit: Some(Rate::mbit_per_s(1)), ..Recorded::default() };
+        assert_eq!(rates("# a drive\n0.5,1\n1.5,2\n", &said), [(0.0, 1e6), (1.0, 2e6), (2.0, END)]);
+        let three = "2026-01-31 12:00:00;-87;1\n2026-01-31 12:00:01;-90;2\n";
+        assert!(
+            refused(three, &said).starts_with("line 1: no column has a rate"),
+            "{}",
+            refused(three, &said)
+        );
+        said.column = Some("3".into());
+        assert_eq!(rates(three, &said), [(0.0, 1e6), (1.0, 2e6), (2.0, END)]);
+    }
+
+    #[test]
+    fn delays_and_losses_are_those_of_the_same_times() {
+        let text = "time,rate_mbps,rtt_ms,owd,loss %\n0,4,40,0.01,0\n1,5,60,0.02,50\n3,5,60,0.02,1\n";
+        let said = Recorded {
+            round_trip: Some("rtt_ms".into()),
+            loss: Some("loss %".into()),
+            ..Recorded::default()
+        };
+        let (read, _) = Rates::of(text.as_bytes(), &said).unwrap();
+        let delays: Vec<_> =
+            read.delays.iter().map(|point| (point.since, point.until, point.delay)).collect();
+        let (one, other) = (Span::ms(20), Span::ms(30));
+        assert_eq!(delays, [(Span::ZERO, Span::ZERO, one), (Span::s(1), Span::s(1), other)]);
+        let losses = read.losses.unwrap();
+        assert_eq!((losses.values[1], losses.period), ((Span::s(1), 0.5), Span::s(5)));
+        let said = Recorded { delay: Some("owd".into()), ..Recorded::default() };
+        let (read, _) = Rates::of(text.as_bytes(), &said).unwrap();
+        assert_eq!((read.delays[1].delay, read.losses), (Span::ms(20), None));
+        for (said, message) in [
+            (
+                Recorded {
+                    delay: Some("owd".into()),
+                    round_trip: Some("rtt_ms".into()),
+                    ..Recorded::default()
+                },
+                "`delay` and `round_trip` are both given: remove one of them",
+            ),
+            (
+                Recorded { delay: Some("rtt".into()), ..Recorded::default() },
+                "line 1: no column \"rtt\"; those there are: time, rate_mbps, rtt_ms, owd, loss %",
+            ),
+            (
+                Recorded { loss: Some("rtt_ms".into()), ..Recorded::default() },
+                "line 2: rtt_ms = 40: must be in [0, 1]: say that it is in percent by a name like loss_percent, or correct the line",
+            ),
+        ] {
+            assert_eq!(refused(text, &said), message);
+        }
+        let (losses, remark) = measured::losses("t,loss_pct\n0,10\n0,30\n1,0\n", None).unwrap();
+        assert_eq!((losses.values[0], remark.is_some()), ((Span::ZERO, 0.2), true));
+    }
+
+    #[test]
     fn whatever_is_no_recording_is_refused_with_its_line() {
         let auto = Recorded::default();
         for (text, message) in [
@@ -268,7 +325,7 @@ mod tests {
             ),
             (
                 "0.5,1\n1.5,2\n",
-                "line 1: must be a header with a time and a rate, like time,rate_mbps, with lines before it begun with #; or, in each line, a whole number of milliseconds (Mahimahi)",
+                "line 1: no header: add one, like time,rate_mbps; or say what a 1 stands for with `unit`, and which column has the rates, such as 2, with `column`",
             ),
             (
                 "time,rate_mbps\n2023-11-05 01:59:59 CDT,1\n2023-11-05 01:00:00 CST,2\n",

@@ -135,6 +135,23 @@ impl<'a> Csv<'a> {
         Some(Self { header, lines: all.filter(|(_, line)| !is_comment(line)).collect() })
     }
 
+    /// The lines of a recording without a header, whose columns have the names 1, 2 and so on; the times are in the first.
+    pub(super) fn bare(text: &'a str) -> Option<Self> {
+        let all: Vec<_> = lines(text).filter(|(_, line)| !is_comment(line)).collect();
+        let &(line, first) = all.first()?;
+        let divided = SEPARATORS.into_iter().filter_map(|separator| {
+            let fields = Fields::new(separator).of(first)?.len();
+            Some((fields, separator)).filter(|(fields, _)| *fields > 1)
+        });
+        let (count, separator) = divided.max_by_key(|(count, _)| *count)?;
+        let mut fields = Fields::new(separator);
+        let cells = fields.of(first)?;
+        let is_bare = Clock::new(None).nanos(cells[0]).is_ok()
+            && cells[1..].iter().any(|cell| cell.parse::<f64>().is_ok());
+        let names = (1..=count).map(|number| number.to_string()).collect();
+        is_bare.then(|| Self { header: Header { names, line, separator, time: 0 }, lines: all })
+    }
+
     /// The times and the values of a column.
     pub(super) fn readings(&self, column: usize) -> impl Iterator<Item = Result<Reading, String>> {
         let Header { names, separator, time, .. } = &self.header;

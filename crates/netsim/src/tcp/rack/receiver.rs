@@ -15,6 +15,8 @@
 //!   to what follows.
 //! * The ACK of a FIN stands for the receiver's own FIN, and for the ACK that goes out before it if one was due.
 
+mod paws;
+
 use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
 use crate::tcp::{Ack, Content, Segment};
@@ -173,6 +175,9 @@ impl Receiver {
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
             self.rtt = now - self.syn;
+        }
+        if segment.sent < self.stamp && self.throws_away(profile, segment) {
+            return self.answer(&clock, profile, &mut send);
         }
         if segment.seq <= self.acked && segment.sent >= self.stamp {
             self.stamp = segment.sent;

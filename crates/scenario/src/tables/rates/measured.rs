@@ -204,11 +204,26 @@ pub(super) fn losses(text: &str, column: Option<&str>) -> Result<(Steps, Option<
 /// The rates of a table, with its delays and losses if their columns are named, and a remark if several lines have the same
 /// time.
 pub(super) fn rates(text: &str, said: &Recorded) -> Result<(Rates, Option<String>), String> {
-    let table = Csv::open(text).ok_or(
-        "line 1: must be a header with a time and a rate, like time,rate_mbps, with lines before it begun with #; or, \
-         in each line, a whole number of milliseconds (Mahimahi)",
-    )?;
-    let (place, factor) = RATE.column(&table.header, said.column.as_deref())?;
+    let (table, column) = match (Csv::open(text), Csv::bare(text)) {
+        (Some(table), _) => (table, said.column.clone()),
+        (None, Some(table)) if said.unit.is_some() => {
+            let second = (table.header.names.len() == 2).then(|| "2".to_owned());
+            (table, said.column.clone().or(second))
+        }
+        (None, Some(Csv { header, .. })) => {
+            return Err(format!(
+                "line {}: no header: add one, like time,rate_mbps; or say what a 1 stands for with `unit`, and which \
+                 column has the rates, such as 2, with `column`",
+                header.line
+            ));
+        }
+        (None, None) => {
+            return Err("line 1: must be a header with a time and a rate, like time,rate_mbps, with lines before it begun \
+                        with #; or, in each line, a whole number of milliseconds (Mahimahi)"
+                .to_owned());
+        }
+    };
+    let (place, factor) = RATE.column(&table.header, column.as_deref())?;
     let read = RATE.read(&table, (place, said.unit.map_or(factor, Rate::bits)))?;
     let ends = read.values.iter().skip(1).map(|next| next.since).chain([read.end]);
     let means = read.values.iter().zip(ends).map(|(own, end)| (own.mean(), gap(own.since, end)));

@@ -57,6 +57,30 @@ fn judge(ack: &Ack, have: &BTreeSet<u32>, seq: u32, twice: bool, at_once: bool) 
     assert!(blocks.windows(2).all(|pair| pair[0].1 < pair[1].0), "apart: {ack:?}");
 }
 
+#[test]
+fn what_a_retransmission_has_overtaken_by_more_than_a_millisecond_is_thrown_away() {
+    let profile = profile(false);
+    // 2 is lost, 3 and 4 come, 2 comes again and fills the gap; then come 5 and 6, which were sent before that.
+    for (age, taken) in [(900, true), (2900, false)] {
+        let mut receiver = open(&profile);
+        for (seq, sent) in [(1, 10_000), (3, 12_000), (4, 13_000)] {
+            receiver.on_segment(at(sent + 5000), &profile, &segment(seq, at(sent)), false, |_| ());
+        }
+        receiver.on_segment(at(45_000), &profile, &segment(2, at(40_000)), false, |_| ());
+        let mut acks = Vec::new();
+        receiver.on_segment(at(46_000), &profile, &segment(5, at(40_000 - age)), false, |ack| acks.push(ack));
+        receiver.on_segment(at(47_000), &profile, &segment(1, at(40_000 - age)), false, |ack| acks.push(ack));
+        let next = if taken { 6 } else { 5 };
+        assert_eq!(acks.iter().map(|ack| ack.next).collect::<Vec<_>>(), [next, next], "{age} us");
+        assert_eq!(acks[1].blocks[0], (1, 2), "what came twice is told either way");
+    }
+    let without = Profile::new(&Tcp { timestamps: false, ..Tcp::preset("linux").unwrap() }, 1500);
+    let mut receiver = open(&without);
+    receiver.on_segment(at(15_000), &without, &segment(1, at(10_000)), false, |_| ());
+    receiver.on_segment(at(16_000), &without, &segment(2, at(5_000)), false, |_| ());
+    assert_eq!(receiver.delivered(), 2);
+}
+
 proptest! {
     #[test]
     fn every_ack_is_true_whatever_comes_when(
