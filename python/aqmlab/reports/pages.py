@@ -385,7 +385,7 @@ def scenario() -> str:
         "link": forms["link"]["properties"],
         "wifi": forms["wifi"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
-        **dict.fromkeys(("recorded_loss", "jitter", "reorder", "rates"), {}),
+        **{key: {} for key in ("recorded_loss", "jitter", "reorder", "rates")},
         "traffic": forms["traffic"]["properties"],
         "response": top["response"]["properties"],
         "record": top["record"]["properties"],

@@ -101,7 +101,7 @@ pub(crate) struct Link {
     pub(crate) slot: usize,
     /// The packets in flight.
     pub(crate) line: Ring<Flight>,
-    /// What is drawn for each packet, if the delay varies.
+    /// The draws for each packet, if the delay varies.
     pub(crate) wander: Option<Box<Wander>>,
     /// Where packets are lost before they come to the queue, if any are.
     pub(crate) gate: Option<Box<Gate>>,

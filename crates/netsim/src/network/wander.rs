@@ -48,7 +48,7 @@ impl Correlated {
     }
 }
 
-/// What is drawn for each packet of a link whose delay varies, and when the packets arrive.
+/// The draws for each packet of a link whose delay varies, and the times at which the packets arrive.
 #[derive(Debug)]
 pub(crate) struct Wander {
     own: Span,

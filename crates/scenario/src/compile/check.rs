@@ -184,7 +184,7 @@ fn outages(
     }
 }
 
-/// Checks that what varies in the delays of a link, the least of which is `own` but for that, fits it and the run.
+/// Checks that what varies in the delays of a link fits it and the run; the least of the link's own delays is `own`.
 fn varied(path: &str, variations: &[Variation; 2], own: Span, duration: Span, reader: &mut Reader<'_>) {
     for (i, variation) in variations.iter().enumerate() {
         let key = |name: &str| below(path, &format!("{}{name}", ["", "reverse_"][i]));

@@ -61,7 +61,7 @@ choice! {
 params! {
     /// The spread of the delays of packets.
     pub struct Jitter {
-        /// The law of what is added to a packet's delay: `uniform`, evenly within `deviation` on either side;
+        /// The law of the time that is added to a packet's delay: `uniform`, evenly within `deviation` on either side;
         /// `normal`; `pareto`, with shape 3 and mean 0; `table`, the values of `file`.
         law: Law = Law::Uniform, "";
         /// The standard deviation, and for `uniform` the greatest one, as in tc. It is at most the link's delay. A packet
