@@ -37,7 +37,7 @@ def effort(*labels: str, seeds: int = 1, sections: tuple[str, ...] = ()) -> Effo
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
     """A section of small runs, with a sender whose packets may be marked."""
-    chosen = effort("cubic:ecn=true", seeds=2, sections=("5.1.1", "7.4", "7.7"))
+    chosen = effort("cubic:ecn=true", seeds=2, sections=("5.1.1", "7.4", "7.10"))
     return run(GUIDELINES, chosen, tmp_path_factory.mktemp("store"), jobs=2)
 
 
@@ -203,13 +203,13 @@ def test_what_is_beyond_a_bound_is_told(few: Evidence, monkeypatch: pytest.Monke
 def test_the_report_has_words_for_senders(few: Evidence) -> None:
     found = document(few, scorecard(few), {}, "aqmlab evaluate --rfc 9743", 1.0)
     assert (found["rfc"], found["reference"]) == ("9743", "linux:congestion=reno")
-    assert opened(found)[-1].startswith("7.7 Extreme packet reordering: Links and hosts keep the order")
+    assert opened(found)[-1].startswith("7.10 Multipath transport: A connection has one path")
     html = folder.report(found, {}, RFC9743)
     page = pages.text(found, [], "images")
     assert page.startswith("# RFC 9743: 2 senders\n")
-    assert "* 7.7 Extreme packet reordering:" in page
+    assert "* 7.10 Multipath transport:" in page
     assert "at most 10" in html
-    assert "Open, for the reasons in the report: 7.4, 7.7" in terminal.scorecard(found)
+    assert "Open, for the reasons in the report: 7.4, 7.10" in terminal.scorecard(found)
     assert not re.search("discipline", html + page + terminal.scorecard(found))
 
 
@@ -233,7 +233,7 @@ def test_the_table_has_the_senders_and_the_commands_repeat_it(few: Evidence, qui
 
 
 def test_senders_of_the_own_reference_need_marks(few: Evidence, tmp_path: Path) -> None:
-    found = run(GUIDELINES, effort("cubic", sections=("7.7",)), tmp_path)
+    found = run(GUIDELINES, effort("cubic", sections=("7.10",)), tmp_path)
     assert (found.wanted, list(found.cases)) == (0, [])
     everyone = effort("cubic", sections=("6.2",))
     from aqmlab_papers.evaluation.run import studies

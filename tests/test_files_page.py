@@ -177,7 +177,7 @@ def test_a_sweep_and_its_store_have_the_keys_and_columns_of_the_page(tmp_path: P
 
 def test_series_windows_and_flows_have_the_columns_of_the_page(tmp_path: Path) -> None:
     with_ping = Scenario.parse(f'{TINY}[[traffic]]\nname = "probe"\nkind = "ping"\n').with_(
-        {"aqm": "dualpi2", **RECORDED}
+        {"aqm": "dualpi2", "dumbbell.duplicate": 0.1, **RECORDED}
     )
     aqmlab.run(with_ping).save(tmp_path)
     for heading, name in {"Series": "series", "Congestion windows": "cwnd", "Flows": "flows"}.items():
@@ -206,7 +206,7 @@ def test_an_evaluation_has_the_keys_and_columns_of_the_page(tmp_path: Path, monk
         "--section",
         "5.1.1",
         "--section",
-        "7.7",
+        "7.10",
         "--tcp",
         "cubic",
         "--seeds",

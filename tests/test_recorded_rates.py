@@ -121,7 +121,7 @@ def test_the_commands_show_a_recording(tmp_path: Path, quick_cli: Cli) -> None:
         done = quick_cli(*command)
         assert done.returncode == 0, done.stderr
     keys = json.loads(quick_cli("schema").stdout)["properties"]["dumbbell"]["properties"]["rates"]
-    assert set(keys["anyOf"][0]["properties"]) == {"file", "column", "unit", "bin"}
+    assert set(keys["anyOf"][0]["properties"]) == {"file", "column", "unit", "bin", "delay", "round_trip", "loss"}
 
 
 def test_a_model_of_fluid_refuses_pauses(tmp_path: Path) -> None:
@@ -130,3 +130,43 @@ def test_a_model_of_fluid_refuses_pauses(tmp_path: Path) -> None:
     with pytest.raises(ScenarioError, match="less than a packet a second passes at times"):
         aqmlab.fluid(paused)
     assert aqmlab.fluid(paused.with_({"dumbbell.rates.bin": "2 s"})).metrics["goodput"] == pytest.approx(5.4e6, rel=0.1)
+
+
+def test_a_handover_is_rates_delays_and_losses_of_one_file(tmp_path: Path, quick_cli: Cli) -> None:
+    (tmp_path / "drive.csv").write_text("t,rate_mbps,rtt_ms,loss_percent\n0,8,40,0\n4,0,40,0\n5,8,80,50\n8,8,80,50\n")
+    settings = 'rates = { file = "drive.csv", round_trip = "rtt_ms", loss = "loss_percent" }\naccess_rate'
+    ping = '[[traffic]]\nname = "ping"\nkind = "ping"\ninterval = "20 ms"\n'
+    (tmp_path / "drive.toml").write_text(TEXT.replace("access_rate", settings).replace("20 Mbit/s", "1 Mbit/s") + ping)
+    scenario = Scenario.load(tmp_path / "drive.toml")
+    series = aqmlab.run(scenario.with_({"record.step": "1 s"})).series.to_dict(as_series=False)
+    travels = series["bottleneck.travel"]
+    assert travels[2] == pytest.approx(0.02) and travels[6] == pytest.approx(0.04)
+    assert series["bottleneck.load.departures"][4] <= 1, "an outage"
+    few, many = series["bottleneck.load.arrivals"][9], series["bottleneck.load.arrivals"][2]
+    assert 0.3 < few / many < 0.7, "half of the packets are lost"
+    changed = (tmp_path / "drive.csv").read_text().replace("50", "20")
+    before = task.digest(scenario)
+    (tmp_path / "drive.csv").write_text(changed)
+    assert task.digest(Scenario.load(tmp_path / "drive.toml")) != before
+
+
+def test_losses_and_jitter_of_files_count_by_their_content(tmp_path: Path) -> None:
+    (tmp_path / "loss.csv").write_text("t,loss\n0,0.1\n1,0.2\n")
+    (tmp_path / "two.dist").write_text("-8192 8192\n")
+    lossy = Scenario.parse(TEXT).with_({"dumbbell.loss": {"file": str(tmp_path / "loss.csv")}})
+    jitter = {"law": "table", "file": str(tmp_path / "two.dist"), "deviation": "1 ms"}
+    jumpy = Scenario.parse(TEXT).with_({"dumbbell.jitter": jitter})
+    before = [task.digest(one) for one in (lossy, jumpy)]
+    (tmp_path / "other.csv").write_text("t,loss\n0,0.1\n1,0.2\n")
+    same = lossy.with_({"dumbbell.loss": {"file": str(tmp_path / "other.csv")}})
+    assert task.digest(same) == before[0]
+    (tmp_path / "loss.csv").write_text("t,loss\n0,0.1\n1,0.3\n")
+    (tmp_path / "two.dist").write_text("-8192 0 8192\n")
+    again = [Scenario.parse(one.to_toml()) for one in (lossy, jumpy)]
+    assert all(task.digest(one) != old for one, old in zip(again, before, strict=True))
+    for settings, message in (
+        ({"dumbbell.jitter": {**jitter, "file": str(tmp_path / "none.dist")}}, "none.dist"),
+        ({"dumbbell.loss": {"file": str(tmp_path / "two.dist")}}, "must be a header with a time and a loss"),
+    ):
+        with pytest.raises(ScenarioError, match=message):
+            Scenario.parse(TEXT).with_(settings).check()

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from aqmlab.scenario import Value
 from aqmlab_papers.evaluation.describe import measure as m
 from aqmlab_papers.evaluation.describe.guideline import Case, Guideline, Plot
 from aqmlab_papers.evaluation.describe.sender import BULK, at
@@ -10,6 +11,12 @@ from aqmlab_papers.evaluation.senders.mixed import MARKING, STANDARD
 
 _AQMS = {"PIE": MARKING["aqm"], "FQ-CoDel": "fq_codel", "DualPI2": "dualpi2"}
 """The disciplines that the RFC names; DualPI2 is that of L4S. All of them mark."""
+
+_REORDERING: dict[str, dict[str, Value]] = {
+    "1 % early": {"dumbbell.reorder.probability": 0.01},
+    "jitter of 20 ms": {"dumbbell.jitter.deviation": "20 ms", "dumbbell.overtaking": True},
+}
+"""Paths on which packets overtake each other."""
 
 _ONCE = 1e6
 """A period, in s, in which a phase comes once."""
@@ -76,8 +83,20 @@ GUIDELINES = [
         "7.3",
         "Paths with varying delay",
         "should be evaluated",
-        "A significant change of the least delay.",
-        open=["The delay of a link is drawn for each run and stays; 6.4 has jitter of up to 20 ms at the ends."],
+        "A significant change of the least delay: four long flows when the round trip of a path of 10 Mbit/s grows by "
+        "100 ms at 30 s, and falls back at 60 s. 6.4 has jitter.",
+        [
+            _over_time(
+                "",
+                "delay",
+                [
+                    _use("10 s after the rise", 30.0, 10.0, 10.0),
+                    _wait("10 s after the fall", 60.0, 10.0),
+                    _use("10 s after the fall", 60.0, 10.0, 10.0),
+                ],
+                (25.0, 80.0),
+            )
+        ],
     ),
     Guideline(
         "7.4",
@@ -151,8 +170,19 @@ GUIDELINES = [
         "7.7",
         "Extreme packet reordering",
         "ought to be considered",
-        "Packets that overtake others.",
-        open=["Links and hosts keep the order of the packets of a flow."],
+        "Four long flows where one packet in a hundred overtakes all that were sent in the 20 to 30 ms before it, "
+        "and where jitter of up to 20 ms lets packets overtake others.",
+        [
+            Case(
+                name,
+                "rfc9743/long",
+                long_flows(10.0)[:3],
+                [Plot.of(name[0].upper() + name[1:], "bulk")],
+                settings=settings,
+                placement=BULK,
+            )
+            for name, settings in _REORDERING.items()
+        ],
     ),
     Guideline(
         "7.8",
@@ -173,10 +203,11 @@ GUIDELINES = [
         "7.9",
         "Sudden changes in the path",
         "must be evaluated",
-        "Four long flows when the rate falls from 10 to 2 Mbit/s at 30 s, and rises again at 60 s.",
+        "Four long flows when the rate falls from 10 to 2 Mbit/s at 30 s, and rises again at 60 s; then when the round "
+        "trip is also longer by 100 ms meanwhile.",
         [
             _over_time(
-                "",
+                "rate",
                 "reroute",
                 [
                     _wait("10 s after the fall", 30.0, 10.0),
@@ -184,9 +215,21 @@ GUIDELINES = [
                     _use("10 s after the rise", 60.0, 10.0, 10.0),
                 ],
                 (25.0, 80.0),
-            )
+            ),
+            replace(
+                _over_time(
+                    "rate and delay",
+                    "reroute",
+                    [
+                        _wait("10 s after the fall", 30.0, 10.0),
+                        _use("10 s after the fall", 30.0, 10.0, 2.0),
+                        _use("10 s after the rise", 60.0, 10.0, 10.0),
+                    ],
+                    (25.0, 80.0),
+                ),
+                settings={"dumbbell.delays": ["30 s: 75 ms", "60 s: 25 ms"]},
+            ),
         ],
-        open=["A path whose delay changes, too: see 7.3."],
     ),
     Guideline(
         "7.10",
