@@ -52,8 +52,8 @@ DISTRIBUTIONS = ("/usr/lib/x86_64-linux-gnu/tc", "/usr/lib/tc", "/usr/share/tc")
 
 
 def path(words: str) -> Settings:
-    """What netem's words mean on a link of ours, which may then be overtaken on as with netem."""
-    settings: dict[str, Any] = {"overtaking": True}
+    """The keys of a link that mean netem's words in one direction; packets may overtake each other, as with netem."""
+    settings: dict[str, Any] = {"overtaking": True, "reverse_delays": "0 s: 0 s"}
     given = words.split()
     while given:
         word, values = given.pop(0), []

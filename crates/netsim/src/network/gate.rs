@@ -92,7 +92,7 @@ impl Gate {
                 let mut until = self.until.unwrap_or_else(|| Time::ZERO + stay(good));
                 while until <= at {
                     self.bad = !self.bad;
-                    until = until + stay(if self.bad { bad } else { good });
+                    until += stay(if self.bad { bad } else { good });
                 }
                 self.until = Some(until);
                 self.rng.uniform() < if self.bad { *loss_bad } else { *loss_good }

@@ -149,7 +149,7 @@ impl<'a> Csv<'a> {
         let is_bare = Clock::new(None).nanos(cells[0]).is_ok()
             && cells[1..].iter().any(|cell| cell.parse::<f64>().is_ok());
         let names = (1..=count).map(|number| number.to_string()).collect();
-        is_bare.then(|| Self { header: Header { names, line, separator, time: 0 }, lines: all })
+        is_bare.then_some(Self { header: Header { names, line, separator, time: 0 }, lines: all })
     }
 
     /// The times and the values of a column.

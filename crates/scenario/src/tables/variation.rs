@@ -88,12 +88,12 @@ impl Reader<'_> {
                 .collect();
             self.in_order(&times, period, &below(path, key));
         }
-        let mut tables = JITTERS.into_iter().zip(jitters).map(|(key, jitter)| {
-            let table = jitter.as_mut().map(|jitter| self.table_of(jitter, &below(path, key)));
-            (jitter.clone(), table.unwrap_or_default())
-        });
-        let mut next = || tables.next().expect("there are two directions");
-        let tables = [next(), next()];
+        let mut table = |key: &str, jitter: &mut Option<Jitter>| {
+            jitter.as_mut().map_or_else(Vec::new, |jitter| self.table_of(jitter, &below(path, key)))
+        };
+        let [there, back] = jitters;
+        let tables = [table(JITTERS[0], there), table(JITTERS[1], back)];
+        let jitters = [there, back];
         let recorded =
             recorded.each_ref().map(|rates| rates.as_ref().filter(|rates| !rates.delays.is_empty()));
         for i in [0, 1] {
@@ -107,18 +107,16 @@ impl Reader<'_> {
             (None, Some(points)) => Some((points, period)),
             (None, None) => None,
         };
-        let each = [of(0), of(1).or_else(|| of(0))].into_iter().zip(tables).zip(reorders).zip(duplicates);
-        let mut each = each.map(|(((delays, (jitter, table)), reorder), duplicate)| Variation {
-            delays: delays.map_or_else(Vec::new, |(points, _)| points.to_vec()),
-            period: delays.and_then(|(_, period)| period),
-            jitter,
-            table,
-            reorder: reorder.clone(),
-            duplicate,
+        let delays = [of(0), of(1).or_else(|| of(0))];
+        [0, 1].map(|i| Variation {
+            delays: delays[i].map_or_else(Vec::new, |(points, _)| points.to_vec()),
+            period: delays[i].and_then(|(_, period)| period),
+            jitter: jitters[i].clone(),
+            table: tables[i].clone(),
+            reorder: reorders[i].clone(),
+            duplicate: duplicates[i],
             overtaking,
-        });
-        let mut next = || each.next().expect("there are two directions");
-        [next(), next()]
+        })
     }
 
     /// The values of the table of some jitter.
