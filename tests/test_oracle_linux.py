@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -39,6 +40,39 @@ def off(name: str) -> list[str]:
 @pytest.mark.parametrize("name", CLOSED)
 def test_senders_do_what_those_of_linux_do(name: str) -> None:
     assert off(name) == []
+
+
+# Of each thing that varies one point.
+VARIED = [
+    "netem_uniform2_cubic",
+    "netem_normal5_cubic",
+    "netem_reorder1_bbr",
+    "netem_loss1_bbr",
+    "netem_duplicate1_cubic",
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", VARIED)
+def test_senders_meet_jitter_losses_copies_and_early_packets_as_with_netem(name: str) -> None:
+    assert off(name) == []
+
+
+def test_netems_words_are_keys_of_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "normal.dist").write_text("-8192 8192\n")
+    monkeypatch.setattr(tc, "DISTRIBUTIONS", (str(tmp_path / "none"), str(tmp_path)))
+    words = "delay 50ms 5ms distribution normal reorder 2% gap 3 loss 0.1% duplicate 0.5%"
+    conf = points.dumbbell("pfifo limit 9", points.group(1, "cubic", 20), path=words, seed=1)
+    link = dumbbell.closed("a", conf).resolved["dumbbell"]
+    table = {"law": "table", "deviation": "5 ms", "correlation": 0.0, "file": str(tmp_path / "normal.dist")}
+    assert (link["delay"], link["jitter"], link["reverse_delays"]) == ("50 ms", table, ["0 s: 0 s"])
+    assert link["reorder"] == {"probability": 0.02, "gap": 3, "correlation": 0.0}
+    assert (link["loss"], link["duplicate"], link["overtaking"]) == (0.001, 0.005, True)
+    with pytest.raises(NotYet, match="slot is not known here"):
+        tc.path("delay 5ms slot 1ms")
+    monkeypatch.setattr(tc, "DISTRIBUTIONS", (str(tmp_path / "none"),))
+    with pytest.raises(NotYet, match=r"normal\.dist: not in"):
+        tc.path(words)
 
 
 # The standards specify no other congestion controls.

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 from aqmlab.cli.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
-from oracle.linux.check import EXPLAINED, FEWEST_DISCIPLINES, FEWEST_FIFO, checks
+from oracle.linux.check import EXPLAINED, FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, checks
 from oracle.linux.kernel import Missing
 from oracle.linux.reference import Point
 from oracle.verdict import Check, aligned, enough, share, table, totals
@@ -62,12 +62,13 @@ def _open_loop(opened: Mapping[Point, Sequence[Check]]) -> str:
 
 
 def _verdict(closed: Mapping[Point, Sequence[Check]]) -> int:
-    """The totals of the points with TCP, in which the senders alone decide and in which disciplines do too."""
+    """The totals of the points with TCP: the senders alone decide, or paths and disciplines do too."""
     for title, key in (("discipline", lambda point: point.discipline), ("tcp", lambda point: point.tcp)):
         print(_rates(title, closed, key))
     parts = (
         ("FIFO, the senders alone", FEWEST_FIFO, {p: found for p, found in closed.items() if p.fifo}),
-        ("with disciplines", FEWEST_DISCIPLINES, {p: found for p, found in closed.items() if not p.fifo}),
+        ("paths that vary", FEWEST_VARIED, {p: found for p, found in closed.items() if p.varied}),
+        ("with disciplines", FEWEST_DISCIPLINES, {p: found for p, found in closed.items() if not (p.fifo or p.varied)}),
     )
     for title, fewest, part in parts:
         if part:

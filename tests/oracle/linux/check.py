@@ -1,20 +1,21 @@
 """How near to the kernel is near enough; docs/internals/fidelity.md says why."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from oracle.linux.reference import Point
 from oracle.reference import Measured
 from oracle.verdict import Check
 
-FEWEST_FIFO, FEWEST_DISCIPLINES = 0.90, 0.85
-"""The part of the checks that has to pass where the senders alone decide, and with the kernel's disciplines."""
+FEWEST_FIFO, FEWEST_VARIED, FEWEST_DISCIPLINES = 0.90, 0.85, 0.85
+"""The part of the checks that has to pass where the senders alone decide, on paths that vary, and with the kernel's
+disciplines."""
 
 FEW = 2
 """Flows up to which single events are compared: of more, sums say all."""
 
-EXPLAINED = {("sfb_cubic_10m_40ms_n1", "util")}
-"""Checks that may be far off: docs/internals/fidelity.md has the experiment that shows the cause."""
+EXPLAINED = {("sfb_cubic_10m_40ms_n1", "util"), ("netem_normal5loss05_cubic", "util")}
+"""Checks that may be far off: docs/internals/fidelity.md has the experiments, and the cause as far as it is known."""
 
 
 @dataclass(frozen=True)
@@ -61,4 +62,7 @@ def _tolerance(point: Point, metric: str) -> Tolerance | None:
         return OPEN[metric]
     if metric.startswith("share_"):
         return SHARE
+    if point.varied and metric in CLOSED:
+        # Single losses and early packets decide, which differ from seed to seed.
+        return replace(CLOSED[metric], errors=3)
     return CLOSED.get(metric) or (OF_FEW_FLOWS.get(metric) if point.flows <= FEW else None)

@@ -45,7 +45,12 @@ class Point:
     @property
     def fifo(self) -> bool:
         """Whether the senders alone decide."""
-        return self.discipline in ("pfifo", "bfifo")
+        return self.discipline in ("pfifo", "bfifo") and not self.varied
+
+    @property
+    def varied(self) -> bool:
+        """Whether packets have netem on their way, whose random numbers are others than ours."""
+        return "path" in self.conf
 
     @property
     def tcp(self) -> str:
