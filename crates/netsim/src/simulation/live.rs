@@ -97,7 +97,7 @@ impl<P: Probe> Simulation<P> {
         let declared = &mut self.scenario.links[i];
         declared.packet = before.packet;
         let (rate, changed) =
-            (declared.rate, declared.changes.is_empty() && declared.rate != before.rate_at(since));
+            (declared.rate, !declared.has_changes() && declared.rate != before.rate_at(since));
         if declared.changes.is_empty() {
             // The rates so far remain: the link's capacity is computed from them.
             let now = Some(Change { at: since, rate }).filter(|_| changed);
@@ -400,6 +400,29 @@ mod tests {
         assert_eq!(run.follow(&scenario(&[])), Err("the run is over".to_owned()));
         let mut scheduled = live(&[("dumbbell.changes", "[\"5 s: 1 Mbit/s\"]")]);
         assert!(scheduled.follow(&scenario(&[])).unwrap_err().contains("schedule"));
+        let (jitter, outages) =
+            (("dumbbell.jitter.deviation", "2 ms"), ("dumbbell.outages", "[\"3 s..5 s\"]"));
+        for (own, other, reason) in [
+            (jitter, ("dumbbell.delay", "30 ms"), "link bottleneck: another delay beside one that varies"),
+            (jitter, ("dumbbell.jitter.deviation", "1 ms"), "link bottleneck: that"),
+            (outages, ("dumbbell.rate", "1 Mbit/s"), "link bottleneck: another rate beside outages"),
+        ] {
+            let mut varied = live(&[own]);
+            // Within the outage.
+            varied.advance(at(4));
+            let refused = varied.follow(&scenario(&[own, other])).unwrap_err();
+            assert_eq!(refused, format!("{reason} needs a new run"));
+            varied.follow(&scenario(&[own, ("dumbbell.loss", "0.001")])).unwrap();
+            let (rate, _) = between(&mut varied, 6, 10);
+            assert!((rate / 10e6 - 1.0).abs() < 0.02, "{own:?}: {rate}");
+            varied.advance(Time::MAX);
+            assert_eq!(varied.violations(), Vec::<String>::new());
+        }
+        let mut paused = live(&[outages]);
+        paused.advance(at(4));
+        paused.follow(&scenario(&[outages, ("dumbbell.loss", "0.001")])).unwrap();
+        let (rate, _) = between(&mut paused, 4, 5);
+        assert!(rate < 0.1e6, "nothing but the outage goes on: {rate}");
         let mut ahead = Simulation::step_by_step(scenario(&[]), 1, ());
         assert!(ahead.follow(&scenario(&[])).unwrap_err().contains("live"));
     }

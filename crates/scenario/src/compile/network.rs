@@ -40,24 +40,13 @@ struct Cable<'a> {
     /// The outages, and when they start over.
     outages: [&'a [Outage]; 2],
     outages_period: Option<Span>,
-    variations: [&'a Variation; 2],
+    variations: [Option<&'a Variation>; 2],
     buffers: [Buffer; 2],
     admission: Option<Admission>,
     aqms: [Option<AnyParams>; 2],
     losses: [Option<Loss>; 2],
     ecn_paths: [EcnPath; 2],
 }
-
-/// No variation.
-static STEADY: Variation = Variation {
-    delays: Vec::new(),
-    period: None,
-    jitter: None,
-    table: Vec::new(),
-    reorder: None,
-    duplicate: 0.0,
-    overtaking: false,
-};
 
 /// The changes of a rate.
 #[derive(Default)]
@@ -124,7 +113,7 @@ impl Network {
             let outages = cable.outages[i];
             let changes = !list.is_empty() || !outages.is_empty();
             let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| changes));
-            let variation = cable.variations[i];
+            let variation = cable.variations[i].filter(|variation| !variation.is_none());
             self.links.push(Link {
                 name,
                 from,
@@ -136,7 +125,7 @@ impl Network {
                 outages: outages.to_vec(),
                 outages_period: cable.outages_period.filter(|_| !outages.is_empty()),
                 delay: cable.delay,
-                variation: (!variation.is_none()).then(|| Box::new(variation.clone())),
+                variation: variation.cloned().map(Box::new),
                 loss,
                 ecn_path: cable.ecn_paths[i],
                 // Set when the flows that share it are known.
@@ -170,7 +159,7 @@ impl Network {
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             outages: dumbbell.all_outages(),
             outages_period: dumbbell.changes_period,
-            variations: tables.variations.each_ref(),
+            variations: tables.variations.each_ref().map(Some),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             admission: dumbbell.buffer_admission,
             // The bottleneck is there to be observed, so it always has an algorithm.
@@ -193,7 +182,7 @@ impl Network {
                 changes: Default::default(),
                 outages: [&[]; 2],
                 outages_period: None,
-                variations: [&STEADY; 2],
+                variations: [None; 2],
                 buffers: [dumbbell.access_buffer; 2],
                 admission: None,
                 aqms: [None, None],
@@ -229,7 +218,7 @@ impl Network {
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             outages: table.all_outages(),
             outages_period: table.changes_period,
-            variations: entry.variations.each_ref(),
+            variations: entry.variations.each_ref().map(Some),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
             admission: table.buffer_admission,
             aqms: params(&entry.aqms),
