@@ -1,6 +1,6 @@
 //! The links of a `[[wifi]]`.
 
-use super::{Cable, Network, STEADY, params};
+use super::{Cable, Network, params};
 use crate::keys::below;
 use crate::model::{Air, Buffer, Distribution, EcnPath, Link, Part, Queues, Wifi};
 use crate::reader::Reader;
@@ -45,7 +45,7 @@ impl Network {
             changes: Default::default(),
             outages: [&[]; 2],
             outages_period: None,
-            variations: [&STEADY; 2],
+            variations: [None; 2],
             buffers,
             admission: None,
             aqms,

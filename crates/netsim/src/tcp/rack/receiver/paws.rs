@@ -6,8 +6,8 @@
 //! Sources: Linux 7.2, `tcp_validate_incoming`, `tcp_paws_check`, `tcp_send_dupack` (net/ipv4/tcp_input.c); RFC 7323, section 5.
 
 use super::{QUICK, Receiver};
-use crate::tcp::Segment;
 use crate::tcp::rack::clock::stamp;
+use crate::tcp::{Content, Segment};
 use scenario::model::Profile;
 
 /// The difference of timestamps that is forgiven, in ms (`TCP_PAWS_WINDOW`).
@@ -18,7 +18,8 @@ impl Receiver {
     #[cold]
     pub(super) fn throws_away(&mut self, profile: &Profile, segment: &Segment) -> bool {
         let age = stamp(self.stamp).wrapping_sub(stamp(segment.sent));
-        let discards = profile.tcp.timestamps && age > FORGIVEN;
+        // A segment without data or FIN changes nothing here.
+        let discards = profile.tcp.timestamps && age > FORGIVEN && segment.content != Content::Ack;
         if discards {
             if segment.seq < self.next {
                 self.dsack = Some((segment.seq, segment.seq + 1));
