@@ -33,7 +33,7 @@ class Check:
         return self.units <= 1
 
 
-def enough(found: Sequence[Check], fewest: float, explained: Collection[tuple[str, str]] = ()) -> bool:
+def enough(found: Sequence[Check], fewest: float, known: Collection[tuple[str, str]] = ()) -> bool:
     """Whether enough passed and none is far off; `explained` names those of which the cause is known."""
     return share(found) >= fewest and all((check.row, check.metric) in explained for check in far(found))
 
@@ -80,10 +80,10 @@ def aligned(lines: Sequence[Sequence[str] | Mapping[str, object]], left: set[str
     )
 
 
-def totals(found: Sequence[Check], fewest: float, explained: Collection[tuple[str, str]] = ()) -> str:
+def totals(found: Sequence[Check], fewest: float, known: Collection[tuple[str, str]] = ()) -> str:
     passed = sum(check.passed for check in found)
     beyond = [
-        short(check) + (" (explained in docs/internals/fidelity.md)" if (check.row, check.metric) in explained else "")
+        short(check) + (" (see docs/internals/fidelity.md)" if (check.row, check.metric) in known else "")
         for check in far(found)
     ]
     return "\n".join(

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 from aqmlab.cli.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
-from oracle.linux.check import EXPLAINED, FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, checks
+from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, KNOWN, checks
 from oracle.linux.kernel import Missing
 from oracle.linux.reference import Point
 from oracle.verdict import Check, aligned, enough, share, table, totals
@@ -72,8 +72,8 @@ def _verdict(closed: Mapping[Point, Sequence[Check]]) -> int:
     )
     for title, fewest, part in parts:
         if part:
-            print(f"\n{title}:{totals(_flat(part), fewest, EXPLAINED)}")
-    return 0 if all(enough(_flat(part), fewest, EXPLAINED) for _, fewest, part in parts if part) else 1
+            print(f"\n{title}:{totals(_flat(part), fewest, KNOWN)}")
+    return 0 if all(enough(_flat(part), fewest, KNOWN) for _, fewest, part in parts if part) else 1
 
 
 def _rates(title: str, closed: Mapping[Point, Sequence[Check]], key: Callable[[Point], str]) -> str:
