@@ -34,8 +34,8 @@ class Check:
 
 
 def enough(found: Sequence[Check], fewest: float, known: Collection[tuple[str, str]] = ()) -> bool:
-    """Whether enough passed and none is far off; `explained` names those of which the cause is known."""
-    return share(found) >= fewest and all((check.row, check.metric) in explained for check in far(found))
+    """Whether enough passed and none is far off; `known` names those of which fidelity.md says what is known."""
+    return share(found) >= fewest and all((check.row, check.metric) in known for check in far(found))
 
 
 def share(found: Sequence[Check]) -> float:
