@@ -56,8 +56,8 @@ params! {
         txop: Span = Span::ZERO, "s", Range::new(0.0, 0.1);
         /// How often a frame is sent again before it is given up.
         retries: u32 = 10, "", Range::new(0.0, 255.0);
-        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. They are also the window of the block
-        /// ACK.
+        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. The window of the block ACK is
+        /// that bound of the standard.
         frames: u32 = 64, "frames", Range::new(1.0, 256.0);
         /// How long a transmission may take, without its answer; at least one frame is sent. 4 ms is Linux's bound.
         longest: Span = Span::ms(4), "s", Range::above(0.0, LONGEST);
@@ -234,7 +234,6 @@ impl Reader<'_> {
                 *standard,
                 (*width, streams, mcs),
                 *guard,
-                table.frames,
                 of(&table.error, i)?,
             ));
         }
@@ -248,6 +247,7 @@ impl Reader<'_> {
                 txop: table.txop,
                 retries: table.retries,
                 frames: table.frames,
+                block_ack: standard.most_frames(),
                 longest: table.longest,
                 rts: table.rts,
             },
