@@ -177,6 +177,8 @@ pub struct Phy {
     /// Data bits of a symbol, and how long it takes.
     bits: u32,
     symbol: Span,
+    /// The data end on a multiple of this behind their preamble.
+    grid: Span,
     preamble: Span,
     /// Data bits of a symbol of the control frames.
     basic: u32,
@@ -201,6 +203,7 @@ impl Phy {
         Self {
             bits: standard.subcarriers(width) * streams * bits * above / below,
             symbol: core + guard,
+            grid: if standard == Standard::Ax { core + guard } else { LEGACY_SYMBOL },
             preamble: standard.preamble(streams, guard),
             basic: BASIC[usize::from(mcs > 0) + usize::from(mcs > 2)],
             most_bytes: standard.most_bytes(),
@@ -224,13 +227,15 @@ impl Phy {
     /// How long a transmission with this number of bytes of frames takes.
     #[must_use]
     pub fn transmission(&self, bytes: u32) -> Span {
-        self.preamble + self.symbol * u64::from((AROUND + 8 * bytes).div_ceil(self.bits))
+        let symbols = self.symbol * u64::from((AROUND + 8 * bytes).div_ceil(self.bits));
+        self.preamble + self.grid * symbols.nanos().div_ceil(self.grid.nanos())
     }
 
     /// The most bytes of frames whose transmission takes at most so long.
     #[must_use]
     pub fn room(&self, time: Span) -> u32 {
-        let symbols = time.nanos().saturating_sub(self.preamble.nanos()) / self.symbol.nanos();
+        let data = self.grid * (time.nanos().saturating_sub(self.preamble.nanos()) / self.grid.nanos());
+        let symbols = data.nanos() / self.symbol.nanos();
         let bytes = (symbols * u64::from(self.bits)).saturating_sub(u64::from(AROUND)) / 8;
         bytes.min(u64::from(self.most_bytes)) as u32
     }
@@ -362,8 +367,8 @@ mod tests {
         // 1500 bytes of IP: 1538 with the frame's, 1540 padded, 1544 with the delimiter; 12374 bits.
         assert_eq!(Phy::frame(1500), 1544);
         let phy = Phy::new(Standard::N, (20, 1, 7), Span::ns(400), 0.0);
-        // 260 bits a symbol: 48 symbols of 3.6 us behind 36 us.
-        assert_eq!(phy.transmission(1544), Span::ns(36_000 + 48 * 3600));
+        // 260 bits a symbol: 48 symbols of 3.6 us, 172.8 us, which end after 176 us (802.11-2020, 19.4.3 and 21.4.3).
+        assert_eq!(phy.transmission(1544), Span::us(36 + 176));
         // At 24 Mbit/s: 22 and 112 bits are 2 symbols, 22 and 256 are 3.
         assert_eq!([phy.answer(1), phy.answer(2)], [Span::us(28), Span::us(32)]);
         assert_eq!(phy.reservation(), [Span::us(28), Span::us(28)]);
@@ -378,8 +383,14 @@ mod tests {
 
     #[test]
     fn as_many_bytes_fit_as_take_the_time() {
-        for (standard, width, mcs) in [(Standard::N, 20, 0), (Standard::Ac, 80, 9), (Standard::Ax, 40, 5)] {
-            let phy = Phy::new(standard, (width, 2, mcs), Span::ns(800), 0.0);
+        for (standard, width, mcs, guard) in [
+            (Standard::N, 20, 0, 800),
+            (Standard::N, 20, 0, 400),
+            (Standard::Ac, 80, 9, 800),
+            (Standard::Ac, 20, 3, 400),
+            (Standard::Ax, 40, 5, 800),
+        ] {
+            let phy = Phy::new(standard, (width, 2, mcs), Span::ns(guard), 0.0);
             for time in [Span::us(300), Span::us(1234), Span::ms(4)] {
                 let bytes = phy.room(time);
                 let is_full = bytes == standard.most_bytes();

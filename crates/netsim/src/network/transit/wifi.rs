@@ -51,19 +51,21 @@ impl<P: Probe> Network<P> {
                 self.ledger.on_exit(front);
                 self.ledger.on_entry(hop.link());
             }
-            self.media[medium].driver[1] += 1;
-            self.enqueue_at_radio(clock, hop.link(), &packet.at_hop(packet.hop + 1, false));
+            let is_held = self.enqueue_at_radio(clock, hop.link(), &packet.at_hop(packet.hop + 1, false));
+            self.media[medium].driver[1] += u32::from(is_held);
         }
     }
 
-    /// A packet comes now to a link from, or to, a station.
-    pub(super) fn enqueue_at_radio<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) {
+    /// A packet comes now to a link from, or to, a station. Returns whether its queue takes it.
+    pub(super) fn enqueue_at_radio<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) -> bool {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
-        if service::admit(link, now, packet, &mut observers).is_some() {
+        let is_taken = service::admit(link, now, packet, &mut observers).is_some();
+        if is_taken {
             observers.note_length(now, link.aqm_queue());
             self.load_radio(clock, i);
         }
+        is_taken
     }
 
     /// A link takes as many frames out of its queue as it may before it sends: at least one, to contend.
