@@ -221,7 +221,10 @@ impl<P: Probe> Network<P> {
             radio.tally.transmissions[0] += 1;
             radio.tally.transmissions[1] += u64::from(sending.aggregate.frames);
             succeeded = radio.note_transmission(sending.aggregate, collided);
-            self.media[medium].charge(sending.station, taken);
+            // An access point cannot hear whose frames did not arrive.
+            if succeeded || sending.contender == ACCESS_POINT {
+                self.media[medium].charge(sending.station, taken);
+            }
             self.media[medium].turn(sending.contender);
             self.settle(clock, link, at);
             let is_empty = self.radio(link).is_empty();
