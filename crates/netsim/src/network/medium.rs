@@ -5,7 +5,7 @@
 //! boundary at which another sends. Those that send at one boundary collide. After a transmission its sender draws a
 //! new count from 0 to its window, whether it has more to send or not; the window doubles after a failure, and is the
 //! smallest after a success and when a frame has failed as often as it may. A frame that comes while the medium is
-//! silent, to a contender that has counted down, is sent at the next boundary.
+//! silent, to a contender that has counted down, is sent at the next boundary; AIFS is a part of the silence.
 //!
 //! ```text
 //! | AIFS | slot | slot | [RTS SIFS CTS SIFS] data  SIFS ACK | AIFS | …
@@ -196,12 +196,12 @@ impl Medium {
     /// A contender has a frame for, or as, a station that had none.
     pub(crate) fn join(&mut self, now: Time, contender: usize, station: usize) {
         let first = self.first_boundary();
-        let is_silent = self.sending.is_empty() && now >= first;
+        let is_taken = !self.sending.is_empty() || self.holder.is_some() || now < self.silent;
         let passed = now.since(first).nanos().div_ceil(self.rules.slot.nanos());
         let airtime = self.scheduler == Scheduler::Airtime;
         let own = &mut self.contenders[contender];
         if own.turn.is_empty() {
-            if is_silent {
+            if !is_taken {
                 own.count = own.count.max(passed);
             } else if own.count == 0 {
                 own.back_off();
