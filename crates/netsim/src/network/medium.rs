@@ -86,7 +86,7 @@ pub(crate) fn all(scenario: &Scenario, seed: u64) -> Vec<Medium> {
             [Part::Down(station), Part::Up(station)]
                 .map(|own| part(lan, own).expect("a checked scenario has the links of each station"))
         });
-        Medium::new(wifi, links.collect(), part(lan, Part::Front), seed)
+        Medium::new(scenario, wifi, links.collect(), part(lan, Part::Front), seed)
     };
     scenario.wifis.iter().enumerate().map(of).collect()
 }
@@ -132,23 +132,25 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    pub(crate) fn new(wifi: &Wifi, links: Vec<[usize; 2]>, front: Option<usize>, seed: u64) -> Self {
+    fn new(scenario: &Scenario, wifi: &Wifi, links: Vec<[usize; 2]>, front: Option<usize>, seed: u64) -> Self {
         let window = wifi.access.window[0];
-        let contender = |who: String, stations: usize| Contender {
-            rng: Stream::new(seed, &format!("wifi.{}.{who}.backoff", wifi.name)),
+        let contender = |who: &str, stations: usize| Contender {
+            rng: Stream::new(seed, &format!("{who}.backoff")),
             count: 0,
             window,
             failures: 0,
             turn: VecDeque::with_capacity(stations),
         };
         let number = links.len();
-        let contenders = std::iter::once(contender("ap".to_owned(), number))
-            .chain((1..=number).map(|station| contender(station.to_string(), 1)));
+        // A station has the name of its link.
+        let up = links.iter().map(|&[_, up]| contender(&format!("link.{}", scenario.links[up].name), 1));
+        let contenders: Vec<_> =
+            std::iter::once(contender(&format!("wifi.{}", wifi.name), number)).chain(up).collect();
         Self {
             rules: wifi.access.clone(),
             scheduler: wifi.scheduler,
             aql: wifi.aql,
-            contenders: contenders.collect(),
+            contenders,
             deficits: vec![0; number],
             links,
             front,
