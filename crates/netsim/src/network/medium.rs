@@ -176,6 +176,11 @@ impl Medium {
         self.aql && (own < AQL[0] || own < AQL[1] && all < AQL[2])
     }
 
+    /// Whether the driver holds as many frames as it may.
+    pub(crate) const fn driver_is_full(&self) -> bool {
+        self.driver[1] >= self.driver[0]
+    }
+
     /// The first boundary after the silence began.
     fn first_boundary(&self) -> Time {
         self.silent + self.rules.aifs

@@ -35,7 +35,7 @@ impl<P: Probe> Network<P> {
     pub(super) fn feed_driver<C: Order>(&mut self, clock: C, medium: usize) {
         let now = self.events.now();
         while let Some(front) = self.media[medium].front
-            && self.media[medium].driver[1] < self.media[medium].driver[0]
+            && !self.media[medium].driver_is_full()
         {
             let (link, mut observers) = self.observed(front);
             if !link.aqm_queue().busy {
