@@ -49,7 +49,7 @@ params! {
         /// The first contention window: the wait before a transmission is a random number of slots from 0 to it. It
         /// doubles after each failure.
         cw_min: u32 = 15, "slots", Range::new(0.0, 32767.0);
-        /// The largest contention window.
+        /// The largest contention window. hostapd has 63 for an access point, 1023 for its stations.
         cw_max: u32 = 1023, "slots", Range::new(0.0, 32767.0);
         /// How long a station that has won the medium may keep it (TXOP limit); 0 is one transmission, as of best
         /// effort.
@@ -75,9 +75,10 @@ params! {
         scheduler: Scheduler = Scheduler::Airtime, "";
         /// Airtime queue limits: the access point takes frames out of its `station` queues for 5 ms of transmissions
         /// to a station, for 12 ms if those to all are below 24 ms (mac80211). Otherwise it takes them when it sends.
+        /// Stations do the same.
         aql: bool = true, "";
         /// The buffer in front of the driver, or that of each station's queue, as `dumbbell.buffer`; times and BDP
-        /// are at the station's rate.
+        /// are at the station's rate, in front of the driver at that of the same bytes to each station.
         buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
         /// The buffer in each station.
         reverse_buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
