@@ -132,9 +132,9 @@ fn errors_cost_retries_and_in_the_end_frames() {
 
 #[test]
 fn a_block_ack_covers_more_frames_than_a_transmission_has() {
-    // A station sends two frames at a time, also while the first that waits is one that was lost: three transmissions
-    // of four carry two, and the first of the rest is not alone as long as the block ACK has room.
-    let results = run(&lan([7, 0], "frames = 2\nerror = 0.3\nretries = 255", &cbr("up", "near", "server", 70.0)));
+    // Two frames go at a time, also while one that was lost waits: the next ones join it.
+    let results =
+        run(&lan([7, 0], "frames = 2\nerror = 0.3\nretries = 255", &cbr("up", "near", "server", 70.0)));
     let mean = results.links["wlan-near:reverse"].aggregate_mean.unwrap();
     assert!(mean > 1.95, "{mean}");
 }

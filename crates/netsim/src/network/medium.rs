@@ -132,7 +132,13 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    fn new(scenario: &Scenario, wifi: &Wifi, links: Vec<[usize; 2]>, front: Option<usize>, seed: u64) -> Self {
+    fn new(
+        scenario: &Scenario,
+        wifi: &Wifi,
+        links: Vec<[usize; 2]>,
+        front: Option<usize>,
+        seed: u64,
+    ) -> Self {
         let window = wifi.access.window[0];
         let contender = |who: &str, stations: usize| Contender {
             rng: Stream::new(seed, &format!("{who}.backoff")),

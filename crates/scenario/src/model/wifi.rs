@@ -192,12 +192,7 @@ pub struct Phy {
 impl Phy {
     /// With this MCS, which the width has.
     #[must_use]
-    pub fn new(
-        standard: Standard,
-        (width, streams, mcs): (u32, u32, u32),
-        guard: Span,
-        error: f64,
-    ) -> Self {
+    pub fn new(standard: Standard, (width, streams, mcs): (u32, u32, u32), guard: Span, error: f64) -> Self {
         let (bits, above, below) = MODULATIONS[mcs as usize];
         let core = if standard == Standard::Ax { Span::ns(12_800) } else { Span::ns(3200) };
         Self {

@@ -231,12 +231,7 @@ impl Reader<'_> {
                 self.refuse(&at("mcs"), Some(mcs.to_string()), message);
                 return None;
             }
-            phys.push(Phy::new(
-                *standard,
-                (*width, streams, mcs),
-                *guard,
-                of(&table.error, i)?,
-            ));
+            phys.push(Phy::new(*standard, (*width, streams, mcs), *guard, of(&table.error, i)?));
         }
         Some(Wifi {
             name: table.name.clone(),
