@@ -269,7 +269,7 @@ pub struct Access {
     pub retries: u32,
     /// Most frames in a transmission.
     pub frames: u32,
-    /// The frames that a block ACK covers: none is sent that is so many behind the first that waits.
+    /// The frames that a block ACK covers, from the first that waits on.
     pub block_ack: u32,
     /// How long a transmission may take.
     pub longest: Span,
