@@ -19,7 +19,7 @@ CHOICES = [
     ),
     Choice("Bounds of our claims", "", "partly set after the first results").because(
         "The bounds of `fair` are. That of `patch` was 15 % at first, with the total as a part of it. `driver` judged "
-        "the airtime with downloads at first: FQ-CoDel in front changed it, so the part was dropped for UDP."
+        "the airtime with downloads at first, in which seeds differ too much; that part has UDP now."
     ),
     Choice("TCP", "that of Linux in 2016", "that of Linux 7.2").because(
         "Parts of airtime do not depend on its details; delays behind a FIFO follow from the buffer."
