@@ -142,7 +142,7 @@ fn a_block_ack_covers_more_frames_than_a_transmission_has() {
 #[test]
 fn what_a_block_ack_releases_goes_through_the_access_point_whatever_the_stations_buffer() {
     let up = cbr("up", "near", "server", 20.0);
-    let more = "queues = \"shared\"\nerror = 0.3\nretries = 255\nreverse_buffer = \"8 packets\"";
+    let more = "queues = \"shared\"\nerror = 0.3\nretries = 255\nreverse_buffer = \"2 packets\"";
     assert_eq!(run(&lan([7, 0], more, &up)).metrics.drops_elsewhere, Some(0));
 }
 
