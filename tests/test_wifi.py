@@ -7,6 +7,7 @@ from aqmlab import Comparison, Scenario
 from aqmlab.exchange import tc
 from aqmlab.figures import runs
 from aqmlab.reports.parts import links
+from aqmlab.reports.text import rate_key
 from aqmlab.scenario import cables
 
 STATIONS = ("near", "middle", "far")
@@ -53,6 +54,12 @@ def test_each_link_has_the_table_of_its_queue() -> None:
     stations = [f"wlan-{name}" for name in STATIONS]
     assert disciplines("station") == dict.fromkeys(stations, "codel")
     assert disciplines("shared") == {"wlan": "codel", **dict.fromkeys(stations, "droptail")}
+
+
+def test_the_rate_of_a_wireless_link_is_its_mcs() -> None:
+    for link in ("wlan", "wlan-far", "wlan-far:reverse"):
+        assert rate_key(brief(), link) == "wifi.wlan.mcs"
+    assert rate_key(brief(), "wan:reverse") == "link.wan.reverse_rate"
 
 
 def test_files_of_tc_have_each_queue(found: Comparison) -> None:

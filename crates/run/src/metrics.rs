@@ -94,6 +94,7 @@ metrics! {
         /// bits sent within the window count. Of a half-duplex link, the time that the frames which it sends in this direction
         /// take with preamble and gap / the time; a frame counts whole when it is sent. In a wireless LAN it is the airtime in
         /// this direction: the time that transmissions take with their answers / the time; of `shared` queues, to all stations.
+        /// Each transmission of a collision counts, so that the sum over links may exceed 1.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.

@@ -16,6 +16,7 @@ from aqmlab_papers.describe.check import RELATIVE, Check
 
 ABSTRACT = "Abstract"
 PATCH = "The authors' patch for Linux, 63fefa050477"
+FAIRER = Tolerance(0.001, "", "the last digit in print; set after the first results")
 ONE_RUN = Tolerance(10, RELATIVE, "one run each, whose traffic is not stated; the total grows by 25 %")
 
 
@@ -45,13 +46,19 @@ def latency(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
 
 
 @claim("nearly perfect airtime fairness for both TCP and downstream UDP traffic", ABSTRACT, "airtimes")
-@tolerance(0.02, "", "'nearly perfect': an index within 0.02 of 1, parts of 28 to 39 % instead of a third")
+@tolerance(0.02, "", "'nearly perfect': an index within 0.02 of 1, set after the first results")
 def fair(downloads: Runs, datagrams: Runs, *, tolerance: Tolerance) -> Judgement:
     """In turns of equal airtime, three stations have the same airtime with UDP and with downloads."""
     cases = {"downloads": downloads, "UDP": datagrams}
     return Judgement(
         [
             Effect(f"Jain's index of the airtimes, {name}").of(fairness(runs, "Airtime"), least=1 - tolerance.value)
+            for name, runs in cases.items()
+        ]
+        + [
+            Effect(f"Jain's index of the airtimes, {name}, Airtime over FQ-MAC").better(
+                fairness(runs, "Airtime"), fairness(runs, "FQ-MAC"), "higher", FAIRER
+            )
             for name, runs in cases.items()
         ],
         "A station whose transmissions took longer than its share waits for the turns of the others. What it sends "
@@ -97,6 +104,11 @@ def patch(downloads: Runs, *, tolerance: Tolerance) -> Judgement:
         "Here turns of one transmission are nearly fair already: two packets to the slow station take 3.5 ms, and the "
         "32 to a fast one that ath9k sends at once 2.8 ms. On the testbed the slow station had more. How often it sent "
         "again, and at which rate, is not known.",
+        beside=[
+            Effect(f"goodput of {name}, {label}").near(received(downloads, label, name), printed, tolerance)
+            for label, values in (("FQ-MAC", BEFORE), ("Airtime", AFTER))
+            for name, printed in zip(STATIONS, values, strict=True)
+        ],
     )
 
 

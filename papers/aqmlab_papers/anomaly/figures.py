@@ -30,7 +30,7 @@ def airtimes(downloads: Runs, datagrams: Runs) -> Iterator[Curve]:
 def goodputs(downloads: Runs) -> Iterator[Curve]:
     """What each station receives."""
     for label in QUEUES:
-        yield bars("", label, STATIONS, [(received(downloads, label, name) * 1e-6).summary for name in STATIONS])
+        yield bars("", label, STATIONS, [received(downloads, label, name).summary for name in STATIONS])
     for label, values in (("FQ-MAC", BEFORE), ("Airtime", AFTER)):
         yield Curve("", label, STATIONS, list(values), style="points")
 
@@ -43,7 +43,7 @@ def goodputs(downloads: Runs) -> Iterator[Curve]:
 def delays(downloads: Runs) -> Iterator[Curve]:
     """How long a ping takes."""
     for label in QUEUES:
-        yield bars("", label, ("fast", "slow"), [(wait(downloads, label, n) * 1e3).summary for n in ("fast", "slow")])
+        yield bars("", label, ("fast", "slow"), [wait(downloads, label, name).summary for name in ("fast", "slow")])
 
 
 ITEMS = (airtimes, goodputs, delays)

@@ -48,17 +48,17 @@ def fairness(runs: Runs, label: str) -> PerSeed:
 
 
 def received(runs: Runs, label: str, station: str) -> PerSeed:
-    """Return what a station receives (bit/s)."""
+    """Return what a station receives (Mbit/s)."""
     return runs.per_seed(f"links.wlan-{station}.link_goodput", label)
 
 
 def together(runs: Runs, label: str, entry: str = "tcp") -> PerSeed:
-    """Return what all stations receive (bit/s)."""
+    """Return what all stations receive (Mbit/s)."""
     return runs.per_seed(f"classes.{entry}.goodput", label)
 
 
 def wait(runs: Runs, label: str, station: str) -> PerSeed:
-    """Return the mean round trip of a ping to the fast or the slow station (s)."""
+    """Return the mean round trip of a ping to the fast or the slow station (ms)."""
     return runs.per_seed(f"classes.ping-{station}.rtt_mean", label)
 
 

@@ -124,19 +124,17 @@ class Filling:
         """
         return texts.estimate(self._check(name, effect, beside))
 
+    def varied(self, variant: str, name: str, effect: str) -> str:
+        """Return the number of the part of a claim in a variant."""
+        rulings = {found["variant"]: found["claims"] for found in self._document["sensitivity"]}[variant]
+        return texts.estimate(_part({ruling["claim"]: ruling["checks"] for ruling in rulings}[name], name, effect))
+
     def times(self, name: str, effect: str, beside: bool = False) -> str:
         """Return a part in orders of magnitude as the factor that it is."""
         return texts.number(10 ** self._check(name, effect, beside)["value"], 2)
 
     def _check(self, name: str, effect: str, beside: bool) -> Document:
-        checks: list[Document] = self._claims[name]["beside" if beside else "checks"]
-        # A whole name goes first: "… over PI" is also a part of "… over PI*".
-        found = [check for check in checks if check["effect"] == effect] or [
-            check for check in checks if effect in check["effect"]
-        ]
-        if len(found) != 1:
-            raise KeyError(f"{name}: {len(found)} parts have {effect!r}: {[check['effect'] for check in checks]}")
-        return found[0]
+        return _part(self._claims[name]["beside" if beside else "checks"], name, effect)
 
     def cell(self, table: str, row: str, column: str) -> str:
         """Return the number in a table of the report, in the row that begins with these words."""
@@ -159,6 +157,17 @@ class Filling:
     def figure(self, name: str, words: str) -> str:
         """Return a figure of the report, with words about it."""
         return f"![{words}]({self._document['paper']}-{self._items[name]['name']}.png)"
+
+
+def _part(checks: list[Document], name: str, effect: str) -> Document:
+    """Return the part of a claim with this name, or the one whose name has these words."""
+    # A whole name goes first: "… over PI" is also a part of "… over PI*".
+    found = [check for check in checks if check["effect"] == effect] or [
+        check for check in checks if effect in check["effect"]
+    ]
+    if len(found) != 1:
+        raise KeyError(f"{name}: {len(found)} parts have {effect!r}: {[check['effect'] for check in checks]}")
+    return found[0]
 
 
 def filled(template: Path, filling: object) -> str:

@@ -277,11 +277,15 @@ _ACCESS_RATE = "dumbbell.access_rate"
 
 
 def rate_key(scenario: Scenario, link: str) -> str:
-    """Return the dotted path of a link's rate in the scenario: ``dumbbell.access_rate`` for ``sender1``."""
+    """Return the dotted path of a link's rate in the scenario, as ``dumbbell.access_rate`` for ``sender1``."""
     cable = link.removesuffix(":reverse")
     way = "rate" if cable == link else "reverse_rate"
     if cable in (entry["name"] for entry in scenario.resolved.get("link", ())):
         return f"link.{cable}.{way}"
+    for lan in scenario.resolved.get("wifi", ()):
+        name = lan["name"]
+        if cable in (name, *(f"{name}-{station}" for station in lan["stations"])):
+            return f"wifi.{name}.mcs"
     return f"dumbbell.{way}" if cable == "bottleneck" else _ACCESS_RATE
 
 

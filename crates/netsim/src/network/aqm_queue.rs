@@ -266,7 +266,7 @@ fn access(link: &model::Link, scenario: &Scenario, seed: u64, tally: Tally) -> O
     let model::Air { lan, part } = link.wifi?;
     let wifi = &scenario.wifis[lan];
     let radio = |station: usize, is_down| {
-        let limits = (wifi.access.retries, wifi.access.frames);
+        let limits = (wifi.access.retries, wifi.access.block_ack);
         Radio::new((lan, station, is_down), wifi.stations[station].clone(), stream("errors"), limits, tally)
     };
     Some(match part {

@@ -7,6 +7,7 @@ use crate::measure::delays::Delays;
 use crate::network::fate::{Cause, Lost, Passed, Wait};
 use crate::network::hosts::Hosts;
 use crate::network::link::{Flight, Link};
+use crate::network::medium::Medium;
 use crate::packet::{Packet, PacketKind};
 use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
@@ -177,16 +178,16 @@ impl Ledger {
         self.flows[2].get(flow).map_or(0, |book| book.bytes)
     }
 
-    /// The violations of conservation at `end`, the end of a run over `links`, one sentence each; `names` are the links' and `classes`
-    /// the traffic entries'.
+    /// The violations of conservation at `end`, the end of a run over `links`, some of which share `media`, one
+    /// sentence each; `names` are the links', `classes` the traffic entries'.
     pub(crate) fn violations(
         mut self,
         links: &[Link],
+        media: &[Medium],
         hosts: &Hosts,
         clock: Clock,
         end: SimTime,
-        names: &[&str],
-        classes: &[&str],
+        [names, classes]: [&[&str]; 2],
     ) -> Vec<String> {
         let time = clock.time(end);
         let mut found = Vec::new();
@@ -201,7 +202,7 @@ impl Ledger {
                 found.push(format!("link {}: {book}", names[i]));
             }
             let overdue = |flight: &Flight| time_of(flight.arrival) <= end;
-            if link.line.iter().any(overdue) || link.is_stuck(time) {
+            if link.line.iter().any(overdue) || link.is_stuck(time, media) {
                 found.push(format!("link {}: what should have left it has not", names[i]));
             }
             found.extend(counters(link, &book).map(|message| format!("link {}: {message}", names[i])));

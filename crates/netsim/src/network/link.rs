@@ -7,6 +7,7 @@ use crate::engine::rng::Stream;
 use crate::network::access::Access;
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::gate::Gate;
+use crate::network::medium::Medium;
 use crate::network::wander::Wander;
 use crate::packet::Packet;
 use aqm::framing;
@@ -337,11 +338,12 @@ impl Link {
 
     /// Whether packets wait at `time`, the end of the run, for no reason: no transmission is under way, and the algorithm does
     /// not pause the link.
-    pub(crate) fn is_stuck(&self, time: Time) -> bool {
+    pub(crate) fn is_stuck(&self, time: Time, media: &[Medium]) -> bool {
         let before = Time::from_nanos(time.nanos().saturating_sub(1));
         self.aqm_queue.as_ref().is_some_and(|aqm_queue| {
             // To the nanosecond, a floating-point clock may be a moment before it.
-            let waits_for_driver = matches!(aqm_queue.access.as_deref(), Some(Access::Driver(_)));
+            let waits_for_driver =
+                matches!(aqm_queue.access.as_deref(), Some(&Access::Driver(lan)) if media[lan].driver_is_full());
             !(aqm_queue.outside.is_some()
                 || waits_for_driver
                 || aqm_queue.queue.is_empty()

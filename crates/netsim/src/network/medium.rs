@@ -5,7 +5,7 @@
 //! boundary at which another sends. Those that send at one boundary collide. After a transmission its sender draws a
 //! new count from 0 to its window, whether it has more to send or not; the window doubles after a failure, and is the
 //! smallest after a success and when a frame has failed as often as it may. A frame that comes while the medium is
-//! silent, to a contender that has counted down, is sent at the next boundary.
+//! silent, to a contender that has counted down, is sent at the next boundary; AIFS is a part of the silence.
 //!
 //! ```text
 //! | AIFS | slot | slot | [RTS SIFS CTS SIFS] data  SIFS ACK | AIFS | …
@@ -15,6 +15,13 @@
 //! - All hear each other at once, and no part of a collision is received.
 //! - After a collision, and after data of which nothing arrived, all wait as long as an answer would take (EIFS, and
 //!   the sender's time-out, which differ by some microseconds).
+//! - A station's deficit counts at any time. mac80211 charges only stations that had a frame in the last 100 ms, and keeps
+//!   one with a deficit in its list for as long.
+//! - Frames leave the queue of a station, and its CoDel, as far as AQL allows, whatever the station's deficit; mac80211
+//!   leaves them there until its turn.
+//! - The smallest and the largest contention window are 802.11's of best effort, 15 and 1023 slots; hostapd gives an
+//!   access point a largest window of 63.
+//! - Answers are never lost.
 //! - One access category; RTS and CTS precede the first data of a TXOP only.
 //!
 //! # Sources
@@ -79,7 +86,7 @@ pub(crate) fn all(scenario: &Scenario, seed: u64) -> Vec<Medium> {
             [Part::Down(station), Part::Up(station)]
                 .map(|own| part(lan, own).expect("a checked scenario has the links of each station"))
         });
-        Medium::new(wifi, links.collect(), part(lan, Part::Front), seed)
+        Medium::new(scenario, wifi, links.collect(), part(lan, Part::Front), seed)
     };
     scenario.wifis.iter().enumerate().map(of).collect()
 }
@@ -125,23 +132,31 @@ pub(crate) struct Medium {
 }
 
 impl Medium {
-    pub(crate) fn new(wifi: &Wifi, links: Vec<[usize; 2]>, front: Option<usize>, seed: u64) -> Self {
+    fn new(
+        scenario: &Scenario,
+        wifi: &Wifi,
+        links: Vec<[usize; 2]>,
+        front: Option<usize>,
+        seed: u64,
+    ) -> Self {
         let window = wifi.access.window[0];
-        let contender = |who: String, stations: usize| Contender {
-            rng: Stream::new(seed, &format!("wifi.{}.{who}.backoff", wifi.name)),
+        let contender = |who: &str, stations: usize| Contender {
+            rng: Stream::new(seed, &format!("{who}.backoff")),
             count: 0,
             window,
             failures: 0,
             turn: VecDeque::with_capacity(stations),
         };
         let number = links.len();
-        let contenders = std::iter::once(contender("ap".to_owned(), number))
-            .chain((1..=number).map(|station| contender(station.to_string(), 1)));
+        // A station has the name of its link.
+        let up = links.iter().map(|&[_, up]| contender(&format!("link.{}", scenario.links[up].name), 1));
+        let contenders: Vec<_> =
+            std::iter::once(contender(&format!("wifi.{}", wifi.name), number)).chain(up).collect();
         Self {
             rules: wifi.access.clone(),
             scheduler: wifi.scheduler,
             aql: wifi.aql,
-            contenders: contenders.collect(),
+            contenders,
             deficits: vec![0; number],
             links,
             front,
@@ -167,6 +182,11 @@ impl Medium {
         self.aql && (own < AQL[0] || own < AQL[1] && all < AQL[2])
     }
 
+    /// Whether the driver holds as many frames as it may.
+    pub(crate) const fn driver_is_full(&self) -> bool {
+        self.driver[1] >= self.driver[0]
+    }
+
     /// The first boundary after the silence began.
     fn first_boundary(&self) -> Time {
         self.silent + self.rules.aifs
@@ -189,12 +209,12 @@ impl Medium {
     /// A contender has a frame for, or as, a station that had none.
     pub(crate) fn join(&mut self, now: Time, contender: usize, station: usize) {
         let first = self.first_boundary();
-        let is_silent = self.sending.is_empty() && now >= first;
+        let is_taken = !self.sending.is_empty() || self.holder.is_some() || now < self.silent;
         let passed = now.since(first).nanos().div_ceil(self.rules.slot.nanos());
         let airtime = self.scheduler == Scheduler::Airtime;
         let own = &mut self.contenders[contender];
         if own.turn.is_empty() {
-            if is_silent {
+            if !is_taken {
                 own.count = own.count.max(passed);
             } else if own.count == 0 {
                 own.back_off();

@@ -87,7 +87,7 @@ impl Radio {
         self.held.is_empty()
     }
 
-    /// Whether another frame could be sent with those that it holds.
+    /// Whether the block ACK covers another frame behind those that it holds.
     pub(crate) const fn has_room(&self) -> bool {
         self.held.len() < self.window
     }
@@ -163,7 +163,7 @@ mod tests {
     use scenario::model::{Ecn, Standard};
 
     fn radio(error: f64, retries: u32, window: u32) -> Radio {
-        let phy = Phy::new(Standard::N, (20, 1, 7), Span::ns(800), window, error);
+        let phy = Phy::new(Standard::N, (20, 1, 7), Span::ns(800), error);
         Radio::new((0, 0, true), phy, Stream::new(1, "radio"), (retries, window), Tally::new(1, 1))
     }
 

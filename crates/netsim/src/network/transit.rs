@@ -54,7 +54,7 @@ pub(crate) struct Network<P> {
     pub(crate) links: Vec<Link>,
     hops: Vec<Hop>,
     /// The wireless LANs.
-    media: Vec<Medium>,
+    pub(crate) media: Vec<Medium>,
     /// The first hop of each path, by the nodes that it joins.
     starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,

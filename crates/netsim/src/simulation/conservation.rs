@@ -31,8 +31,9 @@ impl<P: Probe> Simulation<P> {
         let ledger = &self.network.ledger;
         let network = &self.network;
         let clock = network.events.clock;
-        let mut found =
-            ledger.clone().violations(&network.links, &network.hosts, clock, network.end, &links, &classes);
+        let names = [&*links, &*classes];
+        let (links, media) = (&network.links, &network.media);
+        let mut found = ledger.clone().violations(links, media, &network.hosts, clock, network.end, names);
         let results = self.results();
         found.extend(results.violations());
         let (from, to) = (self.scenario.general.warmup, self.scenario.general.duration);

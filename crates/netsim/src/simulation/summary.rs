@@ -292,9 +292,10 @@ impl<P: Probe> Simulation<P> {
         down.filter_map(|aqm_queue| aqm_queue.tally()).map(|tally| tally.carried.secs()).sum()
     }
 
-    /// Bits sent within the window for the packets that `counts` covers, of those whose `whose` says. A medium that links share
-    /// counts them when they are sent. Others count a packet when its transmission begins: for the packet that straddles the start of the window, the part within is
-    /// added; for the packet at the end, the part beyond is subtracted.
+    /// Bits sent within the window for the packets that `counts` covers, of those whose `whose` says. A medium that
+    /// links share counts them when they are sent. Others count a packet when its transmission begins: for the packet
+    /// that straddles the start of the window, the part within is added; for the packet at the end, the part beyond is
+    /// subtracted.
     fn bits_sent(
         &self,
         transmitter: &Transmitter,

@@ -120,7 +120,7 @@ impl Standard {
         if matches!(self, Self::Ax) { &HE } else { &HT }
     }
 
-    /// Most frames in an aggregate.
+    /// Most frames in an aggregate, and the frames that a block ACK covers.
     #[must_use]
     pub const fn most_frames(self) -> u32 {
         if matches!(self, Self::Ax) { 256 } else { SHORT_WINDOW }
@@ -177,6 +177,8 @@ pub struct Phy {
     /// Data bits of a symbol, and how long it takes.
     bits: u32,
     symbol: Span,
+    /// The data end on a multiple of this behind their preamble.
+    grid: Span,
     preamble: Span,
     /// Data bits of a symbol of the control frames.
     basic: u32,
@@ -188,24 +190,19 @@ pub struct Phy {
 }
 
 impl Phy {
-    /// With this MCS, which the width has; its block ACK covers this number of `frames`.
+    /// With this MCS, which the width has.
     #[must_use]
-    pub fn new(
-        standard: Standard,
-        (width, streams, mcs): (u32, u32, u32),
-        guard: Span,
-        frames: u32,
-        error: f64,
-    ) -> Self {
+    pub fn new(standard: Standard, (width, streams, mcs): (u32, u32, u32), guard: Span, error: f64) -> Self {
         let (bits, above, below) = MODULATIONS[mcs as usize];
         let core = if standard == Standard::Ax { Span::ns(12_800) } else { Span::ns(3200) };
         Self {
             bits: standard.subcarriers(width) * streams * bits * above / below,
             symbol: core + guard,
+            grid: if standard == Standard::Ax { core + guard } else { LEGACY_SYMBOL },
             preamble: standard.preamble(streams, guard),
             basic: BASIC[usize::from(mcs > 0) + usize::from(mcs > 2)],
             most_bytes: standard.most_bytes(),
-            block_ack: BLOCK_ACK[usize::from(frames > SHORT_WINDOW)],
+            block_ack: BLOCK_ACK[usize::from(standard.most_frames() > SHORT_WINDOW)],
             error,
         }
     }
@@ -225,13 +222,15 @@ impl Phy {
     /// How long a transmission with this number of bytes of frames takes.
     #[must_use]
     pub fn transmission(&self, bytes: u32) -> Span {
-        self.preamble + self.symbol * u64::from((AROUND + 8 * bytes).div_ceil(self.bits))
+        let symbols = self.symbol * u64::from((AROUND + 8 * bytes).div_ceil(self.bits));
+        self.preamble + self.grid * symbols.nanos().div_ceil(self.grid.nanos())
     }
 
     /// The most bytes of frames whose transmission takes at most so long.
     #[must_use]
     pub fn room(&self, time: Span) -> u32 {
-        let symbols = time.nanos().saturating_sub(self.preamble.nanos()) / self.symbol.nanos();
+        let data = self.grid * (time.nanos().saturating_sub(self.preamble.nanos()) / self.grid.nanos());
+        let symbols = data.nanos() / self.symbol.nanos();
         let bytes = (symbols * u64::from(self.bits)).saturating_sub(u64::from(AROUND)) / 8;
         bytes.min(u64::from(self.most_bytes)) as u32
     }
@@ -270,6 +269,8 @@ pub struct Access {
     pub retries: u32,
     /// Most frames in a transmission.
     pub frames: u32,
+    /// The frames that a block ACK covers, from the first that waits on.
+    pub block_ack: u32,
     /// How long a transmission may take.
     pub longest: Span,
     /// Whether RTS and CTS precede data.
@@ -318,7 +319,7 @@ mod tests {
     use super::*;
 
     fn rate(standard: Standard, width: u32, streams: u32, mcs: u32, guard: u64) -> f64 {
-        let phy = Phy::new(standard, (width, streams, mcs), Span::ns(guard), 64, 0.0);
+        let phy = Phy::new(standard, (width, streams, mcs), Span::ns(guard), 0.0);
         (phy.rate().bits() / 1e5).round() / 10.0
     }
 
@@ -360,16 +361,16 @@ mod tests {
     fn a_transmission_takes_its_preamble_and_whole_symbols() {
         // 1500 bytes of IP: 1538 with the frame's, 1540 padded, 1544 with the delimiter; 12374 bits.
         assert_eq!(Phy::frame(1500), 1544);
-        let phy = Phy::new(Standard::N, (20, 1, 7), Span::ns(400), 64, 0.0);
-        // 260 bits a symbol: 48 symbols of 3.6 us behind 36 us.
-        assert_eq!(phy.transmission(1544), Span::ns(36_000 + 48 * 3600));
+        let phy = Phy::new(Standard::N, (20, 1, 7), Span::ns(400), 0.0);
+        // 260 bits a symbol: 48 symbols of 3.6 us, 172.8 us, which end after 176 us (802.11-2020, 19.4.3 and 21.4.3).
+        assert_eq!(phy.transmission(1544), Span::us(36 + 176));
         // At 24 Mbit/s: 22 and 112 bits are 2 symbols, 22 and 256 are 3.
         assert_eq!([phy.answer(1), phy.answer(2)], [Span::us(28), Span::us(32)]);
         assert_eq!(phy.reservation(), [Span::us(28), Span::us(28)]);
         // At the lowest MCS control frames go at 6 Mbit/s, at the next two at 12: 6 and 3 symbols.
-        let basic = |mcs| Phy::new(Standard::N, (20, 1, mcs), Span::ns(800), 64, 0.0).answer(1);
+        let basic = |mcs| Phy::new(Standard::N, (20, 1, mcs), Span::ns(800), 0.0).answer(1);
         assert_eq!([0, 1, 2, 3, 7].map(basic), [44, 32, 32, 28, 28].map(Span::us));
-        let long = Phy::new(Standard::Ax, (80, 2, 11), Span::ns(800), 256, 0.0);
+        let long = Phy::new(Standard::Ax, (80, 2, 11), Span::ns(800), 0.0);
         assert_eq!(long.answer(2), Span::us(20 + 4 * 5));
         // Two HE-LTFs of 7.2 us.
         assert_eq!(long.transmission(0), Span::ns(36_000 + 14_400 + 13_600));
@@ -377,15 +378,21 @@ mod tests {
 
     #[test]
     fn as_many_bytes_fit_as_take_the_time() {
-        for (standard, width, mcs) in [(Standard::N, 20, 0), (Standard::Ac, 80, 9), (Standard::Ax, 40, 5)] {
-            let phy = Phy::new(standard, (width, 2, mcs), Span::ns(800), 64, 0.0);
+        for (standard, width, mcs, guard) in [
+            (Standard::N, 20, 0, 800),
+            (Standard::N, 20, 0, 400),
+            (Standard::Ac, 80, 9, 800),
+            (Standard::Ac, 20, 3, 400),
+            (Standard::Ax, 40, 5, 800),
+        ] {
+            let phy = Phy::new(standard, (width, 2, mcs), Span::ns(guard), 0.0);
             for time in [Span::us(300), Span::us(1234), Span::ms(4)] {
                 let bytes = phy.room(time);
                 let is_full = bytes == standard.most_bytes();
                 assert!(phy.transmission(bytes) <= time && (is_full || phy.transmission(bytes + 1) > time));
             }
         }
-        let phy = Phy::new(Standard::N, (40, 4, 7), Span::ns(400), 64, 0.0);
+        let phy = Phy::new(Standard::N, (40, 4, 7), Span::ns(400), 0.0);
         assert_eq!((phy.room(Span::ms(4)), phy.room(Span::us(10))), (65_535, 0));
     }
 }

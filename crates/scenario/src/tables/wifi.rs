@@ -49,15 +49,15 @@ params! {
         /// The first contention window: the wait before a transmission is a random number of slots from 0 to it. It
         /// doubles after each failure.
         cw_min: u32 = 15, "slots", Range::new(0.0, 32767.0);
-        /// The largest contention window.
+        /// The largest contention window. hostapd has 63 for an access point, 1023 for its stations.
         cw_max: u32 = 1023, "slots", Range::new(0.0, 32767.0);
         /// How long a station that has won the medium may keep it (TXOP limit); 0 is one transmission, as of best
         /// effort.
         txop: Span = Span::ZERO, "s", Range::new(0.0, 0.1);
         /// How often a frame is sent again before it is given up.
         retries: u32 = 10, "", Range::new(0.0, 255.0);
-        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. They are also the window of the block
-        /// ACK.
+        /// Most frames in a transmission (A-MPDU): at most 64, of `ax` 256. The window of the block ACK is
+        /// that bound of the standard.
         frames: u32 = 64, "frames", Range::new(1.0, 256.0);
         /// How long a transmission may take, without its answer; at least one frame is sent. 4 ms is Linux's bound.
         longest: Span = Span::ms(4), "s", Range::above(0.0, LONGEST);
@@ -75,9 +75,10 @@ params! {
         scheduler: Scheduler = Scheduler::Airtime, "";
         /// Airtime queue limits: the access point takes frames out of its `station` queues for 5 ms of transmissions
         /// to a station, for 12 ms if those to all are below 24 ms (mac80211). Otherwise it takes them when it sends.
+        /// Stations do the same.
         aql: bool = true, "";
         /// The buffer in front of the driver, or that of each station's queue, as `dumbbell.buffer`; times and BDP
-        /// are at the station's rate.
+        /// are at the station's rate, in front of the driver at that of the same bytes to each station.
         buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
         /// The buffer in each station.
         reverse_buffer: Buffer = Buffer::Limit(Limit::Packets(1000)), "packets or bytes", BUFFERS;
@@ -230,13 +231,7 @@ impl Reader<'_> {
                 self.refuse(&at("mcs"), Some(mcs.to_string()), message);
                 return None;
             }
-            phys.push(Phy::new(
-                *standard,
-                (*width, streams, mcs),
-                *guard,
-                table.frames,
-                of(&table.error, i)?,
-            ));
+            phys.push(Phy::new(*standard, (*width, streams, mcs), *guard, of(&table.error, i)?));
         }
         Some(Wifi {
             name: table.name.clone(),
@@ -248,6 +243,7 @@ impl Reader<'_> {
                 txop: table.txop,
                 retries: table.retries,
                 frames: table.frames,
+                block_ack: standard.most_frames(),
                 longest: table.longest,
                 rts: table.rts,
             },

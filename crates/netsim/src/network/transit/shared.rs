@@ -24,7 +24,10 @@ impl<P: Probe> Network<P> {
     #[inline(never)]
     pub(super) fn enqueue_shared<C: Order>(&mut self, clock: C, i: usize, packet: Packet) {
         match self.links[i].aqm_queue().access.as_deref() {
-            Some(Access::Wifi(_)) => return self.enqueue_at_radio(clock, i, &packet),
+            Some(Access::Wifi(_)) => {
+                self.enqueue_at_radio(clock, i, &packet);
+                return;
+            }
             Some(&Access::Driver(medium)) => return self.enqueue_at_driver(clock, i, medium, &packet),
             _ => {}
         }

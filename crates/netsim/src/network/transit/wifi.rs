@@ -35,7 +35,7 @@ impl<P: Probe> Network<P> {
     pub(super) fn feed_driver<C: Order>(&mut self, clock: C, medium: usize) {
         let now = self.events.now();
         while let Some(front) = self.media[medium].front
-            && self.media[medium].driver[1] < self.media[medium].driver[0]
+            && !self.media[medium].driver_is_full()
         {
             let (link, mut observers) = self.observed(front);
             if !link.aqm_queue().busy {
@@ -51,19 +51,21 @@ impl<P: Probe> Network<P> {
                 self.ledger.on_exit(front);
                 self.ledger.on_entry(hop.link());
             }
-            self.media[medium].driver[1] += 1;
-            self.enqueue_at_radio(clock, hop.link(), &packet.at_hop(packet.hop + 1, false));
+            let is_held = self.enqueue_at_radio(clock, hop.link(), &packet.at_hop(packet.hop + 1, false));
+            self.media[medium].driver[1] += u32::from(is_held);
         }
     }
 
-    /// A packet comes now to a link from, or to, a station.
-    pub(super) fn enqueue_at_radio<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) {
+    /// A packet comes now to a link from, or to, a station. Returns whether its queue takes it.
+    pub(super) fn enqueue_at_radio<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) -> bool {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
-        if service::admit(link, now, packet, &mut observers).is_some() {
+        let is_taken = service::admit(link, now, packet, &mut observers).is_some();
+        if is_taken {
             observers.note_length(now, link.aqm_queue());
             self.load_radio(clock, i);
         }
+        is_taken
     }
 
     /// A link takes as many frames out of its queue as it may before it sends: at least one, to contend.
@@ -219,7 +221,10 @@ impl<P: Probe> Network<P> {
             radio.tally.transmissions[0] += 1;
             radio.tally.transmissions[1] += u64::from(sending.aggregate.frames);
             succeeded = radio.note_transmission(sending.aggregate, collided);
-            self.media[medium].charge(sending.station, taken);
+            // An access point cannot hear whose frames did not arrive.
+            if succeeded || sending.contender == ACCESS_POINT {
+                self.media[medium].charge(sending.station, taken);
+            }
             self.media[medium].turn(sending.contender);
             self.settle(clock, link, at);
             let is_empty = self.radio(link).is_empty();

@@ -8,8 +8,9 @@ use crate::tables::WifiEntry;
 use aqm::aqm::AnyParams;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 
-/// The rate of the way through an access point to its other side: as good as none.
+/// The rate and the buffer of the way through an access point to its other side: as good as none.
 const FASTEST: Rate = Rate::mbit_per_s(100_000);
+const ROOMY: Buffer = Buffer::Limit(Limit::Packets(1_000_000));
 
 impl Network {
     /// Adds a `[[wifi]]`, unless its links would have names that are taken.
@@ -58,7 +59,7 @@ impl Network {
         let (from, own) = match table.queues {
             Queues::Station => (&table.ap, (managed, table.buffer)),
             Queues::Shared => {
-                let (rates, buffers) = ([mean_rate(wifi), FASTEST], [table.buffer, table.reverse_buffer]);
+                let (rates, buffers) = ([mean_rate(wifi), FASTEST], [table.buffer, ROOMY]);
                 let front = cable(
                     table.name.clone(),
                     [&table.ap, &driver],
