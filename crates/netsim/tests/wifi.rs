@@ -1,6 +1,7 @@
 //! Wireless LANs: an access point and stations that share one medium.
 
-use netsim::{Checked, Series, Simulation};
+use aqm::unit::Span;
+use netsim::{Agent, Checked, Control, Series, Simulation};
 use run::Results;
 use run::results::LinkMetrics;
 use scenario::Document;
@@ -144,6 +145,18 @@ fn what_a_block_ack_releases_goes_through_the_access_point_whatever_the_stations
     let up = cbr("up", "near", "server", 20.0);
     let more = "queues = \"shared\"\nerror = 0.3\nretries = 255\nreverse_buffer = \"2 packets\"";
     assert_eq!(run(&lan([7, 0], more, &up)).metrics.drops_elsewhere, Some(0));
+}
+
+#[test]
+fn a_frame_that_the_drivers_queue_refuses_takes_no_place() {
+    let text = lan([7, 7], "queues = \"shared\"\ndriver = 3", &cbr("down", "server", "near", 10.0));
+    let text = format!("observe = \"wlan-near\"\n{text}");
+    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    let mut control = Control::new(scenario, 1, Some(Agent::Drops));
+    while !control.finished() {
+        control.step(0.25, Span::ms(100));
+    }
+    near(control.results().links["wlan-near"].traffic.throughput, 7.5e6, 0.05);
 }
 
 #[test]

@@ -15,8 +15,8 @@
 //! - All hear each other at once, and no part of a collision is received.
 //! - After a collision, and after data of which nothing arrived, all wait as long as an answer would take (EIFS, and
 //!   the sender's time-out, which differ by some microseconds).
-//! - A station's deficit counts at any time. mac80211 charges only stations that had a frame in the last 100 ms, and keeps
-//!   one with a deficit in its list for as long.
+//! - A station's deficit counts at any time. mac80211 charges only stations that had a frame in the last 100 ms, and
+//!   keeps one with a deficit in its list for as long.
 //! - Frames leave the queue of a station, and its CoDel, as far as AQL allows, whatever the station's deficit; mac80211
 //!   leaves them there until its turn.
 //! - The smallest and the largest contention window are 802.11's of best effort, 15 and 1023 slots; hostapd gives an
