@@ -75,8 +75,13 @@ def value(allowed: str, draw: random.Random) -> str:
 def _quantity(allowed: str, draw: random.Random) -> str:
     """Return a text with a unit, or a distribution of such."""
     example = allowed.removeprefix("a quantity like ").split('"')[1]
+    start, rates, delays = draw.choice((0.1, 1, 20)), ("1 kbit/s", "10 Mbit/s", "100 Gbit/s"), ("0 s", "50 ms", "2 s")
+    span = f"{start} s..{start + draw.choice((0.001, 1, 5))} s"
     if ":" in example:
-        return f'"{draw.choice((0.1, 1, 20))} s: {draw.choice(("1 kbit/s", "10 Mbit/s", "100 Gbit/s"))}"'
+        time = span if ".." in allowed and draw.random() < 0.5 else f"{start} s"
+        return f'"{time}: {draw.choice(delays if example.endswith("ms") else rates)}"'
+    if ".." in example:
+        return f'"{span}"'
     units = UNITS[f'"{example}"']
 
     def one() -> str:
