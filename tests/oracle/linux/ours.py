@@ -17,6 +17,9 @@ from oracle.reference import Measured
 
 Found = dict[str, dict[str, Measured]]
 
+MANY = range(1, 13)
+"""The seeds of a point of which a metric differs with those of the stored runs."""
+
 
 def run(
     points: Sequence[Point], seeds: Sequence[int] | None = None, progress: Callable[[float], None] | None = None
