@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 from aqmlab.cli.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
-from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, KNOWN, checks
+from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, KNOWN
 from oracle.linux.kernel import Missing
 from oracle.linux.reference import Point
 from oracle.verdict import Check, aligned, enough, share, table, totals
@@ -32,11 +32,7 @@ def main() -> int:
         if not points:
             parser.error(f"--rows {given.rows}: no point of reference.jsonl or reference-open.jsonl is called so")
     with progress_bar() as progress:
-        metrics, refused = ours.run(points, progress=progress)
-        compared = _compared(points, metrics)
-        differing = [point for point, found in compared.items() if not all(check.passed for check in found)]
-        again = [point for point in differing if not point.open_loop]
-        compared |= _compared(again, ours.run(again, ours.MANY, progress)[0])
+        compared, refused = ours.judged(points, progress)
     closed = {point: found for point, found in compared.items() if not point.open_loop}
     opened = {point: found for point, found in compared.items() if point.open_loop}
     print(table(_flat(compared), REFERENCE))
@@ -45,12 +41,6 @@ def main() -> int:
     for reason in sorted(set(refused.values())):
         print(f"not yet: {', '.join(name for name, each in refused.items() if each == reason)}: {reason}")
     return _verdict(closed) if closed else 0
-
-
-def _compared(points: Sequence[Point], metrics: ours.Found) -> dict[Point, list[Check]]:
-    return {
-        point: list(checks(point, point.metrics(), metrics[point.name])) for point in points if point.name in metrics
-    }
 
 
 def _flat(compared: Mapping[Point, Sequence[Check]]) -> list[Check]:

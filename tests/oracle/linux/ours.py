@@ -11,14 +11,36 @@ from aqmlab.results.result import Result, Run
 from aqmlab.runs.replication import compare_scenarios
 from oracle.dumbbell import NotYet
 from oracle.linux import dumbbell
+from oracle.linux.check import checks
 from oracle.linux.points import Conf
 from oracle.linux.reference import Metrics, Point, over_seeds, shares
 from oracle.reference import Measured
+from oracle.verdict import Check
 
 Found = dict[str, dict[str, Measured]]
 
 MANY = range(1, 13)
 """The seeds of a point of which a metric differs with those of the stored runs."""
+
+
+def judged(
+    points: Sequence[Point], progress: Callable[[float], None] | None = None
+) -> tuple[dict[Point, list[Check]], dict[str, str]]:
+    """Compare our runs with Linux's, with many seeds where a metric differs; why some points cannot be run."""
+    found, refused = _compared(points, None, progress)
+    differing = [point for point, each in found.items() if not all(check.passed for check in each)]
+    again, _ = _compared([point for point in differing if not point.open_loop], MANY, progress)
+    return found | again, refused
+
+
+def _compared(
+    points: Sequence[Point], seeds: Sequence[int] | None, progress: Callable[[float], None] | None
+) -> tuple[dict[Point, list[Check]], dict[str, str]]:
+    found, refused = run(points, seeds, progress)
+    compared = {
+        point: list(checks(point, point.metrics(), found[point.name])) for point in points if point.name in found
+    }
+    return compared, refused
 
 
 def run(
