@@ -6,6 +6,7 @@ use rand_core::{Rng, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use scenario::Distribution;
 use scenario::Drawn;
+use std::f64::consts::PI;
 
 /// One component's random numbers.
 #[derive(Clone, Debug)]
@@ -41,6 +42,13 @@ impl Stream {
                 T::of_magnitude(least * libm::pow(1.0 - self.uniform(), -1.0 / shape))
             }
         }
+    }
+
+    /// Two independent values of the standard normal distribution (Box and Muller).
+    pub(crate) fn gaussians(&mut self) -> (f64, f64) {
+        let radius = (-2.0 * libm::log(1.0 - self.uniform())).sqrt();
+        let angle = 2.0 * PI * self.uniform();
+        (radius * libm::cos(angle), radius * libm::sin(angle))
     }
 
     /// A number of payload bytes drawn from its distribution, at least one.

@@ -22,7 +22,7 @@ pub(crate) fn fractional(steps: usize, hurst: f64, rng: &mut Stream, watch: &mut
         for wave in &mut *piece {
             // None is negative but for rounding.
             let amplitude = (wave.0.max(0.0) / size as f64).sqrt();
-            let (a, b) = gaussians(rng);
+            let (a, b) = rng.gaussians();
             *wave = Complex(amplitude * a, amplitude * b);
         }
         watch.goes_on(piece.len()).then_some(())?;
@@ -56,13 +56,6 @@ fn covariance(lag: usize, hurst: f64) -> f64 {
         let pair = |n: f64| (power - n) * (power - n - 1.0) * x / ((n + 1.0) * (n + 2.0));
         0.5 * power * (power - 1.0) * to(k) * x * (1.0 + pair(2.0) * (1.0 + pair(4.0)))
     }
-}
-
-/// Two independent values of the standard normal distribution (Box and Muller).
-fn gaussians(rng: &mut Stream) -> (f64, f64) {
-    let radius = (-2.0 * libm::log(1.0 - rng.uniform())).sqrt();
-    let angle = 2.0 * PI * rng.uniform();
-    (radius * libm::cos(angle), radius * libm::sin(angle))
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
