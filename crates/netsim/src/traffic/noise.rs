@@ -4,7 +4,6 @@
 //! their sines from the platform, and their order of additions from the processor.
 
 use crate::engine::rng::Stream;
-use aqm::Uniform as _;
 use run::Watch;
 use std::f64::consts::PI;
 
@@ -102,6 +101,7 @@ fn transform(values: &mut [Complex], watch: &mut Watch) -> Option<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use aqm::Uniform as _;
 
     #[test]
     fn the_transform_is_the_sum_that_defines_it() {
