@@ -92,10 +92,12 @@ impl Radio {
         self.held.len() < self.window
     }
 
-    /// Takes a frame out of the queue.
-    pub(crate) fn hold(&mut self, frame: Frame) {
-        self.airtime = self.airtime + self.phy.rate().transmission(frame.length);
+    /// Holds a frame from now on; returns how long its data take.
+    pub(crate) fn hold(&mut self, frame: Frame) -> Span {
+        let airtime = self.phy.rate().transmission(frame.length);
+        self.airtime = self.airtime + airtime;
         self.held.push_back((frame, State::Waits(0)));
+        airtime
     }
 
     /// The bytes of the first frame, if there is one: it waits, because all before the first that waits leave.

@@ -6,7 +6,7 @@ use crate::engine::order::{NEVER, Order};
 use crate::measure::probe::Probe;
 use crate::network::access::{Access, Frame};
 use crate::network::fate::{Cause, Lost};
-use crate::network::link::Passage;
+use crate::network::link::{Passage, Transmitter};
 use crate::network::service;
 use crate::network::station::{Station, Step, back};
 use crate::packet::Packet;
@@ -28,7 +28,12 @@ impl<P: Probe> Network<P> {
                 self.enqueue_at_radio(clock, i, &packet);
                 return;
             }
-            Some(&Access::Driver(medium)) => return self.enqueue_at_driver(clock, i, medium, &packet),
+            Some(&Access::Driver(medium)) => {
+                if self.admit(i, &packet) {
+                    self.feed_driver(clock, medium);
+                }
+                return;
+            }
             _ => {}
         }
         let now = self.events.now();
@@ -43,6 +48,30 @@ impl<P: Probe> Network<P> {
         }
     }
 
+    /// Takes the next packet out of the queue of such a link, with its `length` on the medium. If there is none, or its
+    /// algorithm pauses it, returns until when.
+    pub(super) fn take_out(
+        &mut self,
+        i: usize,
+        length: impl FnOnce(&Transmitter, u32) -> u32,
+    ) -> Result<Frame, Time> {
+        let now = self.events.now();
+        let (link, mut observers) = self.observed(i);
+        if !link.aqm_queue().busy {
+            link.aqm_queue().end_idleness(now);
+        }
+        let next = service::begin(link, now, &mut observers, |packet, waited| (packet, waited));
+        let aqm_queue = link.aqm_queue();
+        let Some((packet, waited)) = next else {
+            return Err(aqm_queue.queue.paused_until(now).unwrap_or(Time::MAX));
+        };
+        // Not a bit of it counts as sent until all are.
+        aqm_queue.sent = Time::MAX;
+        let owner = (aqm_queue.sending, aqm_queue.sending_bytes);
+        let length = length(&link.transmitter, u32::from(packet.size));
+        Ok(Frame { packet, owner, waited, length })
+    }
+
     /// A link on such a medium, which may have been paused, is asked for its next packets.
     pub(super) fn load_shared<C: Order>(&mut self, clock: C, i: usize) {
         match self.links[i].aqm_queue().access.as_deref() {
@@ -55,22 +84,9 @@ impl<P: Probe> Network<P> {
     /// A station without a frame takes the next one from its queue, if there is one and its algorithm does not pause it.
     pub(super) fn load_station<C: Order>(&mut self, clock: C, i: usize) {
         let now = self.events.now();
-        let (link, mut observers) = self.observed(i);
-        if !link.aqm_queue().busy {
-            link.aqm_queue().end_idleness(now);
-        }
-        let next = service::begin(link, now, &mut observers, |packet, waited| (packet, waited));
-        let aqm_queue = link.aqm_queue();
-        let owner = (aqm_queue.sending, aqm_queue.sending_bytes);
-        let resumes = aqm_queue.queue.paused_until(now).unwrap_or(Time::MAX);
-        match next {
-            // Not a bit of it counts as sent until all are.
-            Some((packet, waited)) => {
-                aqm_queue.sent = Time::MAX;
-                let length = link.transmitter.length(u32::from(packet.size));
-                self.station(i).load(now, Frame { packet, owner, waited, length });
-            }
-            None => self.station(i).resumes = resumes,
+        match self.take_out(i, Transmitter::length) {
+            Ok(frame) => self.station(i).load(now, frame),
+            Err(resumes) => self.station(i).resumes = resumes,
         }
         self.schedule_station(clock, i);
     }

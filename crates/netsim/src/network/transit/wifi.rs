@@ -3,7 +3,7 @@
 use super::Network;
 use crate::engine::order::{NEVER, Order};
 use crate::measure::probe::Probe;
-use crate::network::access::{Access, Frame};
+use crate::network::access::Access;
 use crate::network::fate::Cause;
 use crate::network::medium::{ACCESS_POINT, Next, Sending};
 use crate::network::radio::{Aggregate, Fate, Radio};
@@ -20,15 +20,15 @@ impl<P: Probe> Network<P> {
         }
     }
 
-    /// A packet comes now to the queue in front of an access point's driver.
-    pub(super) fn enqueue_at_driver<C: Order>(&mut self, clock: C, i: usize, medium: usize, packet: &Packet) {
+    /// The queue of a link accepts a packet that comes now, or drops it.
+    pub(super) fn admit(&mut self, i: usize, packet: &Packet) -> bool {
         let now = self.events.now();
         let (link, mut observers) = self.observed(i);
-        if service::admit(link, now, packet, &mut observers).is_none() {
-            return;
+        let is_taken = service::admit(link, now, packet, &mut observers).is_some();
+        if is_taken {
+            observers.note_length(now, link.aqm_queue());
         }
-        observers.note_length(now, link.aqm_queue());
-        self.feed_driver(clock, medium);
+        is_taken
     }
 
     /// The driver takes packets from the queue in front of it, as far as it has room.
@@ -37,13 +37,9 @@ impl<P: Probe> Network<P> {
         while let Some(front) = self.media[medium].front
             && !self.media[medium].driver_is_full()
         {
-            let (link, mut observers) = self.observed(front);
-            if !link.aqm_queue().busy {
-                link.aqm_queue().end_idleness(now);
-            }
-            let Some(packet) = service::begin(link, now, &mut observers, |packet, _| packet) else {
-                let resumes = self.links[front].aqm_queue().queue.paused_until(now).unwrap_or(Time::MAX);
-                return self.note_pause(clock, medium, resumes);
+            let packet = match self.take_out(front, |_, size| size) {
+                Ok(frame) => frame.packet,
+                Err(resumes) => return self.note_pause(clock, medium, resumes),
             };
             self.links[front].aqm_queue().sent = now;
             let hop = self.hops[packet.hop as usize];
@@ -58,11 +54,8 @@ impl<P: Probe> Network<P> {
 
     /// A packet comes now to a link from, or to, a station. Returns whether its queue takes it.
     pub(super) fn enqueue_at_radio<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) -> bool {
-        let now = self.events.now();
-        let (link, mut observers) = self.observed(i);
-        let is_taken = service::admit(link, now, packet, &mut observers).is_some();
+        let is_taken = self.admit(i, packet);
         if is_taken {
-            observers.note_length(now, link.aqm_queue());
             self.load_radio(clock, i);
         }
         is_taken
@@ -93,32 +86,19 @@ impl<P: Probe> Network<P> {
     /// A link takes the next frame out of its queue, if there is one and its algorithm does not pause it.
     fn take_frame<C: Order>(&mut self, clock: C, i: usize) -> bool {
         let now = self.events.now();
-        let (link, mut observers) = self.observed(i);
-        if !link.aqm_queue().busy {
-            link.aqm_queue().end_idleness(now);
-        }
-        let next = service::begin(link, now, &mut observers, |packet, waited| (packet, waited));
-        let aqm_queue = link.aqm_queue();
-        let Some((packet, waited)) = next else {
-            let resumes = aqm_queue.queue.paused_until(now).unwrap_or(Time::MAX);
-            let radio = self.radio(i);
-            radio.resumes = resumes;
-            let (medium, is_empty) = (radio.medium, radio.is_empty());
+        let taken = self.take_out(i, |_, size| Phy::frame(size));
+        let radio = self.radio(i);
+        let medium = radio.medium;
+        radio.resumes = taken.err().unwrap_or(Time::MAX);
+        let Ok(frame) = taken else {
+            let (resumes, is_empty) = (radio.resumes, radio.is_empty());
             if !is_empty {
                 self.links[i].aqm_queue().end_idleness(now);
             }
             self.note_pause(clock, medium, resumes);
             return false;
         };
-        // Not a bit of it counts as sent until it is received.
-        aqm_queue.sent = Time::MAX;
-        let owner = (aqm_queue.sending, aqm_queue.sending_bytes);
-        let length = Phy::frame(u32::from(packet.size));
-        let radio = self.radio(i);
-        radio.resumes = Time::MAX;
-        let before = radio.airtime;
-        radio.hold(Frame { packet, owner, waited, length });
-        let (medium, more) = (radio.medium, Span::ns(radio.airtime.nanos() - before.nanos()));
+        let more = radio.hold(frame);
         if radio.is_down {
             self.media[medium].airtime = self.media[medium].airtime + more;
         }
