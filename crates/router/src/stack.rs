@@ -2,16 +2,16 @@
 
 use aqm::params::Params as _;
 use aqm::unit::{Bytes, Span};
-use scenario::model::{Congestion, Feedback, HEADER, Tcp};
+use scenario::model::{Congestion, Feedback, HEADER, RECEIVE_BUFFER, Tcp};
 use std::fmt;
 
 /// Bytes of the timestamp option in every segment, with its padding (RFC 7323, appendix A).
 const TIMESTAMPS: u64 = 12;
 
-/// The most bytes that `tcp_rmem` and `tcp_wmem` allow a socket; the middle value is where a socket starts, so that no
-/// receive window limits a flow.
-const RMEM: &str = "4096 6291456 12582912";
-const WMEM: &str = "4096 4194304 12582912";
+/// The most bytes that `tcp_rmem` and `tcp_wmem` allow a socket, and those with which its send buffer starts, so that no
+/// window limits a flow.
+const MOST_BUFFER: u32 = 12_582_912;
+const SEND_BUFFER: u32 = 4_194_304;
 
 /// The last port for a traffic entry; clients have those above.
 pub const LAST_PORT: u16 = 16_383;
@@ -167,8 +167,8 @@ impl Stack {
     pub fn sysctls(&self) -> Vec<(&'static str, String)> {
         let flag = |on: bool| u8::from(on).to_string();
         let mut values = vec![
-            ("tcp_rmem", RMEM.to_owned()),
-            ("tcp_wmem", WMEM.to_owned()),
+            ("tcp_rmem", format!("4096 {RECEIVE_BUFFER} {MOST_BUFFER}")),
+            ("tcp_wmem", format!("4096 {SEND_BUFFER} {MOST_BUFFER}")),
             ("tcp_no_metrics_save", flag(true)),
             ("tcp_ecn", self.ecn.to_string()),
             ("tcp_timestamps", flag(self.timestamps)),

@@ -6,7 +6,7 @@ use crate::model::HEADER;
 use aqm::params::{Field as _, Range};
 use aqm::unit::{Bytes, Span};
 use aqm::{choice, params};
-pub use profile::Profile;
+pub use profile::{Profile, RECEIVE_BUFFER};
 
 /// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
 pub const MOST_BLOCKS: usize = 3;

@@ -7,6 +7,7 @@ use crate::model::{Jitter, Law, Outage, Reorder, Variation, Waypoint};
 use crate::reader::Reader;
 use aqm::params::Field as _;
 use aqm::unit::Span;
+use std::fmt::Display;
 use std::path::Path;
 
 /// What a table says about it, each of the two directions.
@@ -73,20 +74,12 @@ impl Reader<'_> {
     ) -> [Variation; 2] {
         let Varying { delays, outages, period, jitters, reorders, duplicates, overtaking } = link;
         for (key, points) in DELAYS.into_iter().zip(delays) {
-            let times: Vec<_> = points
-                .unwrap_or_default()
-                .iter()
-                .map(|point| (point.since, point.until, point.to_string()))
-                .collect();
-            self.in_order(&times, period, &below(path, key));
+            let points = points.unwrap_or_default();
+            self.in_order(points, |point| (point.since, point.until), period, &below(path, key));
         }
         for (key, outages) in OUTAGES.into_iter().zip(outages) {
-            let times: Vec<_> = outages
-                .unwrap_or_default()
-                .iter()
-                .map(|one| (one.since, one.until, one.to_string()))
-                .collect();
-            self.in_order(&times, period, &below(path, key));
+            let outages = outages.unwrap_or_default();
+            self.in_order(outages, |outage| (outage.since, outage.until), period, &below(path, key));
         }
         let mut table = |key: &str, jitter: &mut Option<Jitter>| {
             jitter.as_mut().map_or_else(Vec::new, |jitter| self.table_of(jitter, &below(path, key)))
@@ -136,21 +129,27 @@ impl Reader<'_> {
         self.recording(&mut jitter.file, &at, values).unwrap_or_default()
     }
 
-    /// Checks that times, each with its end and its text, follow each other, and that the last one is over before they
+    /// Checks that `all`, of which `ends` are begin and end, follow each other, and that the last one is over before they
     /// start over.
-    fn in_order(&mut self, times: &[(Span, Span, String)], period: Option<Span>, path: &str) {
-        for pair in times.windows(2) {
-            let [(since, before, _), (next, _, text)] = pair else { continue };
+    fn in_order<T: Display>(
+        &mut self,
+        all: &[T],
+        ends: impl Fn(&T) -> (Span, Span),
+        period: Option<Span>,
+        path: &str,
+    ) {
+        for pair in all.windows(2) {
+            let ((since, before), (next, _)) = (ends(&pair[0]), ends(&pair[1]));
             if next < before || next <= since {
                 let message = format!("must be in order; {next} is not after {}", before.max(since));
-                return self.refuse(path, Some(format!("{text:?}")), message);
+                return self.refuse(path, Some(format!("\"{}\"", pair[1])), message);
             }
         }
-        if let (Some((_, until, text)), Some(period)) = (times.last(), period)
-            && *until > period
+        if let (Some(last), Some(period)) = (all.last(), period)
+            && ends(last).1 > period
         {
             let message = format!("must end before changes_period = {}, when it starts over", period.value());
-            self.refuse(path, Some(format!("{text:?}")), message);
+            self.refuse(path, Some(format!("\"{last}\"")), message);
         }
     }
 }

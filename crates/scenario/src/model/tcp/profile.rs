@@ -30,14 +30,16 @@ pub struct Profile {
     pub header: u32,
 }
 
+/// The bytes with which the receive buffer of a socket of Linux starts on the Linux engine, and here.
+pub const RECEIVE_BUFFER: u32 = 6_291_456;
+
 /// Segments until the window that a receiver in Linux offers no longer grows (`tcp_grow_window`). It is half the buffer at first,
 /// then grows by two segments for each that arrives, up to the part of the buffer that data can take (`scaling_ratio`).
 fn growth(size: u32, header: u32) -> u32 {
-    const BUFFER: f64 = 6_291_456.0;
     // A packet takes a power of two with its headroom, and its `sk_buff`.
     let memory = f64::from((size + 400).next_power_of_two() + 303);
     let payload = f64::from(size - header);
-    (BUFFER / 2.0 * (1.0 / memory - 0.5 / payload)).round().max(0.0) as u32
+    (f64::from(RECEIVE_BUFFER) / 2.0 * (1.0 / memory - 0.5 / payload)).round().max(0.0) as u32
 }
 
 impl Profile {
