@@ -9,6 +9,7 @@ import numpy as np
 
 from aqmlab.figures.model import Axis, Bars, Grid, Panel
 from aqmlab.results.metrics import METRICS
+from aqmlab.scenario import cables
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -24,7 +25,7 @@ def stations(results: Mapping[str, Result], colours: Mapping[str, str]) -> Grid 
     Intervals are the 95 % confidence intervals. None if the scenario has no wireless LAN.
     """
     resolved = next(iter(results.values())).scenario.resolved
-    links = [f"{wifi['name']}-{station}" for wifi in resolved.get("wifi", ()) for station in wifi["stations"]]
+    links = [name for name, table in cables(resolved).items() if "stations" in table and name != table["name"]]
     if not links:
         return None
     airtime = [link for name in links for link in (name, f"{name}:reverse")]

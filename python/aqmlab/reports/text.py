@@ -13,7 +13,7 @@ from aqmlab.results.differences import Difference, between_disciplines, between_
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.result import PACKET
 from aqmlab.results.summary import Summary, share
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, cables
 from aqmlab.text import columns, printable, span, wrapped
 
 if TYPE_CHECKING:
@@ -280,12 +280,8 @@ def rate_key(scenario: Scenario, link: str) -> str:
     """Return the dotted path of a link's rate in the scenario, as ``dumbbell.access_rate`` for ``sender1``."""
     cable = link.removesuffix(":reverse")
     way = "rate" if cable == link else "reverse_rate"
-    if cable in (entry["name"] for entry in scenario.resolved.get("link", ())):
-        return f"link.{cable}.{way}"
-    for lan in scenario.resolved.get("wifi", ()):
-        name = lan["name"]
-        if cable in (name, *(f"{name}-{station}" for station in lan["stations"])):
-            return f"wifi.{name}.mcs"
+    if table := cables(scenario.resolved).get(cable):
+        return f"wifi.{table['name']}.mcs" if "mcs" in table else f"link.{cable}.{way}"
     return f"dumbbell.{way}" if cable == "bottleneck" else _ACCESS_RATE
 
 
