@@ -95,7 +95,7 @@ pub struct Seen {
     pub size: u16,
     /// The number of the segment, or the next that an ACK expects.
     pub seq: u32,
-    /// What it is, if it is of TCP.
+    /// The kind of TCP segment, if it is one.
     pub content: Content,
     /// Whether ECE is set.
     pub ece: bool,

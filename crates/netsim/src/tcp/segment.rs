@@ -29,7 +29,7 @@ pub enum Content {
 pub struct Segment {
     /// Its number; of an ACK, that of the next one.
     pub seq: u32,
-    /// What it is.
+    /// SYN, data, FIN or ACK alone.
     pub content: Content,
     /// Whether it is a retransmission.
     pub retransmission: bool,
