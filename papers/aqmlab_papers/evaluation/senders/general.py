@@ -20,10 +20,10 @@ def _path(rate: float, round_trip: float) -> Case:
     )
 
 
-def _wireless(name: str, settings: dict[str, Value], rate: float = 10.0) -> Case:
+def _radio(name: str, settings: dict[str, Value], scenario: str = "long", rate: float = 10.0) -> Case:
     return Case(
         name,
-        "rfc9743/long",
+        f"rfc9743/{scenario}",
         [goodput("bulk", rate), m.waiting("bulk"), m.waiting("bulk", "Delay p99", "p99")],
         [Plot.of(name[0].upper() + name[1:], "bulk")],
         settings={"traffic.bulk.count": 1, **settings},
@@ -80,27 +80,26 @@ GUIDELINES = [
         "Wireless paths",
         "should be evaluated",
         "One long flow with losses by radio, of 0.1 and 1 % at random and in bursts of five packets on average; with "
-        "a rate of 4 to 16 Mbit/s that changes twice a second; with up to 20 ms of jitter at both ends.",
+        "a rate of 4 to 16 Mbit/s that changes twice a second; with a jitter of 10 ms in both directions; and over a "
+        "wireless LAN with lost frames, alone and beside an upload.",
         [
-            _wireless("losses of 0.1 %", {"dumbbell.loss": 0.001}),
-            _wireless("losses of 1 %", {"dumbbell.loss": 0.01}),
-            _wireless(
+            _radio("losses of 0.1 %", {"dumbbell.loss": 0.001}),
+            _radio("losses of 1 %", {"dumbbell.loss": 0.01}),
+            _radio(
                 "losses in bursts",
                 {"dumbbell.loss.good_to_bad": 0.001, "dumbbell.loss.bad_to_good": 0.2},
             ),
-            _wireless(
+            _radio(
                 "varying rate",
                 {
                     "dumbbell.changes": ["0.5 s: 4 Mbit/s", "1 s: 16 Mbit/s", "1.5 s: 8 Mbit/s"],
                     "dumbbell.changes_period": "2 s",
                 },
             ),
-            _wireless("jitter", {"traffic.bulk.send_jitter": "20 ms"}),
+            _radio("jitter", {"dumbbell.jitter.deviation": "10 ms", "dumbbell.reverse_jitter.deviation": "10 ms"}),
+            _radio("Wi-Fi", {}, "wifi", 100.0),
+            _radio("Wi-Fi beside an upload", {"traffic.upload.count": 1}, "wifi", 100.0),
         ],
-        departures=["Jitter is added where packets are sent, instead of at the link, and keeps their order."],
-        open=[
-            "Access to the medium and retransmissions by the link layer, as of Wi-Fi and cellular networks, are not "
-            "modelled."
-        ],
+        open=["Access to the medium and retransmissions by the link layer of cellular networks are not modelled."],
     ),
 ]
