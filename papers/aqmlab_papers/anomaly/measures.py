@@ -5,6 +5,7 @@ import polars
 from aqmlab.scenario import Settings
 from aqmlab_papers import PerSeed, Runs
 from aqmlab_papers.describe.paper import Aqms
+from aqmlab_papers.run.reading import jain
 
 
 def _stations(scheduler: str) -> Settings:
@@ -42,9 +43,7 @@ def airtime(runs: Runs, label: str, station: str) -> PerSeed:
 
 def fairness(runs: Runs, label: str) -> PerSeed:
     """Return Jain's index of the stations' airtimes."""
-    times = [_airtime(station) for station in STATIONS]
-    squares = polars.sum_horizontal(time**2 for time in times)
-    return runs.per_seed(polars.sum_horizontal(times) ** 2 / (len(times) * squares), label)
+    return runs.per_seed(jain([_airtime(station) for station in STATIONS]), label)
 
 
 def received(runs: Runs, label: str, station: str) -> PerSeed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from aqmlab.results.metrics import METRICS
@@ -36,3 +37,11 @@ def place(path: str, value: object, form: str | None, unit: str) -> str:
         return form.format(value)
     text = f"{value:g}" if isinstance(value, int | float) else str(value)
     return f"{path.rpartition('.')[2]} = {text}{unit and ' ' + unit}"
+
+
+def jain(values: Sequence[polars.Expr]) -> polars.Expr:
+    """Return Jain's index of several quantities: 1 if they are equal, 1 / n if one has all."""
+    import polars
+
+    squares = polars.sum_horizontal(value**2 for value in values)
+    return polars.sum_horizontal(values) ** 2 / (len(values) * squares)
