@@ -25,7 +25,7 @@ CHOICES = [
     Choice("Driver", "", "takes frames when it sends").because(
         "Then all packets wait where the discipline is. With airtime queue limits many wait behind it."
     ),
-    Choice("Errors on the air", "", "none").because("The sensitivity table has some."),
+    Choice("Errors on the air", "", "none").because("The testbed's are not known."),
     Choice("Hosts", "", "no segmentation offload and no small-queue limits").because("The engine has neither."),
     Choice("Probes", "", "pace 15 % above the median of 2 s").because(
         "A probe raises BBR's pace by 25 %. The pace is the highest rate of 10 ms in 0.1 s, seen on the sender's wire."
@@ -39,5 +39,4 @@ VARIANTS = [
     Variant("four flows of each", {"traffic.bbr.count": 4, "traffic.cubic.count": 4}),
     Variant("a FIFO of 200 packets", {"wifi.wlan.buffer": "200 packets"}),
     Variant("airtime queue limits", {"wifi.wlan.aql": True}),
-    Variant("one frame of 20 lost on the air", {"wifi.wlan.error": 0.05}),
 ]

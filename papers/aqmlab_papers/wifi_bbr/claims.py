@@ -30,7 +30,7 @@ INDEX = Tolerance(0.02, "", "two flows with 43 and 57 % of the link have an inde
 
 def _cases(one_way: Runs, both_ways: Runs) -> Iterator[tuple[str, Runs, str]]:
     """List the four cases: their names, runs and round trips."""
-    for way, runs in (("one way", one_way), ("both ways", both_ways)):
+    for way, runs in (("one way", one_way), ("in both directions", both_ways)):
         for trip in DELAYS:
             yield f"{way}, {trip}", runs, trip
 

@@ -20,7 +20,7 @@ def _bars(panel: str, runs: Runs, measure: Measure, scale: float = 1.0) -> Itera
 @figure(
     [
         Panel("a", "One way", TRIPS, Axis("CUBIC's share (%)", 0, 100)),
-        Panel("b", "Both ways", TRIPS, Axis("CUBIC's share (%)", 0, 100)),
+        Panel("b", "Both directions", TRIPS, Axis("CUBIC's share (%)", 0, 100)),
     ],
     caption="CUBIC's part of what it and BBRv3 receive.",
     beyond=True,
@@ -34,9 +34,9 @@ def shares(one_way: Runs, both_ways: Runs) -> Iterator[Curve]:
 @figure(
     [
         Panel("a", "BBR, one way", TRIPS, Axis("Mean round trip (ms)", 0)),
-        Panel("b", "BBR, both ways", TRIPS, Axis("Mean round trip (ms)", 0)),
+        Panel("b", "BBR, both directions", TRIPS, Axis("Mean round trip (ms)", 0)),
         Panel("c", "A ping, one way", TRIPS, Axis("Mean round trip (ms)", 0)),
-        Panel("d", "A ping, both ways", TRIPS, Axis("Mean round trip (ms)", 0)),
+        Panel("d", "A ping, both directions", TRIPS, Axis("Mean round trip (ms)", 0)),
     ],
     caption="Mean round trips of BBR's packets and of a ping.",
     beyond=True,

@@ -40,7 +40,7 @@ HELD = 3
 
 
 def _of(tcp: str) -> polars.Expr:
-    """Return what the flows of a congestion control receive, both ways (bit/s)."""
+    """Return what the flows of a congestion control receive, in both directions (bit/s)."""
     return polars.sum_horizontal(f"classes.{tcp}.goodput", f"classes.{tcp}-back.goodput")
 
 
