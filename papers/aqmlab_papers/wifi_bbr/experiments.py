@@ -20,7 +20,6 @@ Home = partial(
     vary={path: [f"{1e3 * delay:g} ms" for delay in DELAYS.values()] for path in PATHS},
     method="paired",
     rivals={},
-    most_seeds=10,
 )
 
 EXPERIMENTS = [

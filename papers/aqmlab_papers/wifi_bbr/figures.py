@@ -75,13 +75,14 @@ PROBED = {letter: (label, trip) for letter, (label, trip) in zip("abcd", product
         Panel(
             letter,
             f"{label}, {trip}",
-            Axis("Time (s)", 10, 40),
-            Axis("BBR's pace (Mbit/s)", 0),
-            (f"{letter}'", Axis("Losses in 0.1 s", 0)),
+            Axis("Time (s)", 5, 35),
+            Axis("BBR's pace (Mbit/s)", 0, 450),
+            (f"{letter}'", Axis("Losses in 0.1 s", 0, 20)),
         )
         for letter, (label, trip) in PROBED.items()
     ],
-    caption="One run, one way: BBR's pace, the highest rate of 10 ms in each 0.1 s, and the packets lost.",
+    caption="One run, one way: BBR's pace, the highest rate of 10 ms in each 0.1 s, and the packets lost "
+    "where any are.",
     beyond=True,
 )
 def bursts(one_way: Runs) -> Iterator[Curve]:

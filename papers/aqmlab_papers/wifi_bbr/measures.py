@@ -143,15 +143,10 @@ def paces(panel: str, one_way: Runs, label: str, trip: str) -> Iterator[Curve]:
     bins = _bins(
         frame.rename({column: column.removeprefix(own) for column in frame.columns}), one_way.study.scenario.warmup
     )
-    for letter, name, values, style in ((panel, "pace", PACE * MBIT, "line"), (f"{panel}'", "losses", LOST, "points")):
-        yield Curve(
-            letter,
-            name,
-            bins["t"].to_numpy(),
-            bins.select(values).to_series().to_numpy(),
-            style=style,
-            run=one_way.seeds[0],
-        )
+    drops = bins.filter(LOST > 0)
+    run = one_way.seeds[0]
+    yield Curve(panel, "pace", bins["t"].to_numpy(), bins["pace"].to_numpy() * MBIT, run=run)
+    yield Curve(f"{panel}'", "losses", drops["t"].to_numpy(), drops["lost"].to_numpy(), style="points", run=run)
 
 
 def converged(one_way: Runs, label: str, trip: str) -> PerSeed:
