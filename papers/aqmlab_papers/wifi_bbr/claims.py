@@ -65,8 +65,8 @@ def delay(one_way: Runs, both_ways: Runs, *, tolerance: Tolerance) -> Judgement:
             for case, runs, trip in _cases(one_way, both_ways)
             for label in MANAGED
         ],
-        "CUBIC fills a FIFO, and everyone's packets wait there. In a queue of its own BBR waits for what it has in "
-        "flight itself: up to two bandwidth-delay products of the rate that it found in its probes, which is too high.",
+        "CUBIC fills a FIFO, and everyone's packets wait there. In a queue of its own BBR waits for its own packets "
+        "in flight: up to two bandwidth-delay products of the rate that it found in its probes, which is too high.",
     )
 
 
@@ -105,7 +105,7 @@ def restores(one_way: Runs, both_ways: Runs, *, tolerance: Tolerance) -> Judgeme
     return Judgement(
         parts,
         "Flows have the access point in turn. A flow that has no packets waiting loses its turn: with a round trip of "
-        "20 ms CoDel's drops leave CUBIC's queue empty at times, and BBR has what is left.",
+        "20 ms CoDel's drops leave CUBIC's queue empty at times, and BBR has the rest.",
     )
 
 
@@ -143,8 +143,8 @@ def aligned(one_way: Runs, *, tolerance: Tolerance) -> Judgement:
             for trip in DELAYS
             for label in ("FIFO", "FQ-CoDel")
         ],
-        "The difference of the two rates is what is lost, and by how much BBR's part of the queue grows or shrinks. A "
-        "short queue cannot change by much.",
+        "The two rates differ by the losses, and by as much as BBR's part of the queue grows or shrinks. A short queue "
+        "cannot change by much.",
     )
 
 
