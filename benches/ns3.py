@@ -10,25 +10,29 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from benches.measure import Sample, measured
 
-SOURCE = Path(__file__).with_name("ns3_dumbbell.cc")
+DUMBBELL, WIFI = (Path(__file__).with_name(f"ns3_{name}.cc") for name in ("dumbbell", "wifi"))
 BUILD = Path(__file__).parents[1] / "target" / "bench"
-MODULES = ("applications", "traffic-control", "point-to-point", "internet", "network", "core")
+MODULES = (
+    *("applications", "traffic-control", "point-to-point", "wifi", "mobility", "flow-monitor"),
+    *("internet", "network", "core"),
+)
 
 
 @dataclass(frozen=True)
 class Ns3:
-    """Our program, compiled with ns-3: the executable, and its name with version."""
+    """A program of ours, compiled with ns-3: source, executable, and ns-3's name with version."""
 
+    source: Path
     program: Path
     name: str
 
     def run_once(self, arguments: Sequence[str]) -> Sample:
-        """Run the dumbbell once with these arguments."""
-        output, process = measured([str(self.program), *arguments])
-        found = json.loads(output)
+        """Run it once with these arguments."""
+        found, process = self.found(arguments)
         return Sample(
             packets=found["packets"],
             events=found["events"],
@@ -38,9 +42,14 @@ class Ns3:
             memory=found["memory"],
         )
 
+    def found(self, arguments: Sequence[str]) -> tuple[dict[str, Any], float]:
+        """Return what a run with these arguments prints, and its CPU seconds. Raise `Failed` if it fails."""
+        output, process = measured([str(self.program), *arguments])
+        return json.loads(output), process
 
-def find() -> Ns3 | str:
-    """Find ns-3 and compile the program, or return a description of what is missing."""
+
+def find(source: Path = DUMBBELL) -> Ns3 | str:
+    """Find ns-3 and compile a program with it, or return a description of what is missing."""
     compiler = shutil.which("c++")
     packager = shutil.which("pkg-config")
     if compiler is None or packager is None:
@@ -56,14 +65,14 @@ def find() -> Ns3 | str:
     # Debian's files also name libraries with which ns-3 was built, and which may be absent here.
     asked = shlex.split(_output([packager, "--cflags", "--libs", *packages]))
     flags = [flag for flag in asked if flag.startswith(("-D", "-I", "-L", "-l"))]
-    program = BUILD / f"ns3_dumbbell-{version}"
-    if not program.exists() or program.stat().st_mtime < SOURCE.stat().st_mtime:
+    program = BUILD / f"{source.stem}-{version}"
+    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
         BUILD.mkdir(parents=True, exist_ok=True)
-        command = [compiler, "-std=c++17", "-O2", "-DNDEBUG", str(SOURCE), "-o", str(program), *flags]
+        command = [compiler, "-std=c++17", "-O2", "-DNDEBUG", str(source), "-o", str(program), *flags]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode != 0:
             return f"ns-3 {version} is not timed: {shlex.join(command)} failed\n{made.stderr.strip()}"
-    return Ns3(program, f"ns-{version}")
+    return Ns3(source, program, f"ns-{version}")
 
 
 def _output(command: Sequence[str]) -> str:

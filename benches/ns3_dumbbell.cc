@@ -8,6 +8,8 @@
 // What differs from the scenario: frames carry two bytes of PPP more; TCP is ns-3's, set as near to ns-2.35's as it goes
 // (NewReno, no SACK, no time stamps, no delayed ACKs, initial window 2, time-out at least 0.2 s).
 
+#include "peak_memory.h"
+
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -17,7 +19,6 @@
 
 #include <array>
 #include <ctime>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -50,24 +51,6 @@ MakeLink(double rate, double delayMs, uint32_t buffer)
     link.SetChannelAttribute("Delay", TimeValue(MicroSeconds(static_cast<uint64_t>(delayMs * 1000))));
     link.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(Packets(buffer)));
     return link;
-}
-
-// The most memory that was resident so far, in bytes; 0 where the system does not say it so.
-uint64_t
-PeakMemory()
-{
-    std::ifstream status("/proc/self/status");
-    std::string word;
-    while (status >> word)
-    {
-        if (word == "VmHWM:")
-        {
-            uint64_t kib = 0;
-            status >> kib;
-            return kib * 1024;
-        }
-    }
-    return 0;
 }
 
 } // namespace

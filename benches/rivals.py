@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 from benches import ns2, ns3
-from benches.measure import Row, Sample, Timed, measured, run_once
+from benches.measure import Changes, Row, Sample, Timed, measured, run_once
 from benches.ns2 import Ns2
 from benches.ns3 import Ns3
 from benches.suite import BARE, EXPERIMENT_1, Size, sizes
@@ -52,15 +52,19 @@ class Pair:
 
 def found() -> tuple[list[Ns2 | Ns3], list[str]]:
     """Return the rivals that are installed, and descriptions of those missing."""
-    looked = [ns2.find(), ns3.find()]
-    return [one for one in looked if not isinstance(one, str)], [one for one in looked if isinstance(one, str)]
+    looked = [ns2.find(), ns3.find(), ns3.find(ns3.WIFI)]
+    missing = dict.fromkeys(one for one in looked if isinstance(one, str))
+    return [one for one in looked if not isinstance(one, str)], list(missing)
 
 
 def pairs(rivals: list[Ns2 | Ns3], quick: bool) -> list[Pair]:
     """List the rows to run beside each rival."""
     listed: list[Pair] = []
     for rival in rivals:
-        listed += _beside_ns2(rival, quick) if isinstance(rival, Ns2) else _beside_ns3(rival, quick)
+        if isinstance(rival, Ns2):
+            listed += _beside_ns2(rival, quick)
+        else:
+            listed += (_over_wifi if rival.source == ns3.WIFI else _beside_ns3)(rival, quick)
     return listed
 
 
@@ -81,6 +85,13 @@ def _beside_ns3(rival: Ns3, quick: bool) -> Iterator[Pair]:
     for size in _comparable(quick):
         short = replace(size, duration=5 if quick else 20, warmup=1 if quick else 5)
         yield Pair(_named(short), rival, (f"--flows={size.flows}", f"--duration={short.duration}"), size.flows)
+
+
+def _over_wifi(rival: Ns3, quick: bool) -> Iterator[Pair]:
+    seconds = 3 if quick else 15
+    settings: Changes = {"duration": f"{seconds} s", "warmup": "2 s"}
+    row = Row("Wi-Fi, one upload", str(ns3.WIFI.with_suffix(".toml")), settings=settings)
+    yield Pair(row, rival, ("--tcp=1", f"--duration={seconds}", "--warmup=2"))
 
 
 def _comparable(quick: bool) -> list[Size]:

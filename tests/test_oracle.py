@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from oracle import jobs, ours, reference, verdict
+from oracle import jobs, ours, reference, verdict, wifi
 from oracle.check import FEWEST, checks
 from oracle.dumbbell import HEADER, NotYet, scenario
 from oracle.verdict import Check
@@ -67,6 +67,19 @@ def test_without_simultaneous_arrivals_ns2_and_we_agree(name: str) -> None:
 @pytest.mark.parametrize("name", ["tfrc_DropTail_n2_p0.01", "tfrc_RED_n8_p0.01", "tfrc_RED_n8_p0.001"])
 def test_tfrc_beside_tcp_has_the_rate_of_ns2s(name: str) -> None:
     assert off(compared(TFRC[name])) == []
+
+
+# Those with few stations of both rates, and of one rate: fidelity.md has the others.
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    "point",
+    [each for each in wifi.POINTS if each.stations <= (2 if each.slow else 5)],
+    ids=lambda point: point.name,
+)
+def test_stations_that_contend_have_the_goodput_and_the_delay_of_ns3s(point: wifi.Point) -> None:
+    found = list(wifi.compare([point]))
+    assert len(found) == 2 + (0 < point.slow < point.stations)
+    assert off(found) == []
 
 
 # ns-2 samples just before or after the ACK of that instant: a hundredth of a segment of a window of a hundred.

@@ -23,6 +23,7 @@ KEYS = {
     "GROUPS": "",
     "RATE": "10",
     "QDISC": "pfifo limit 100",
+    "NETEM": "",
     "ECN": "",
     "HYSTART": "",
     "DUR": "60",
@@ -59,13 +60,14 @@ def asked(words: Sequence[str]) -> Asked:
         if given["POINT"] not in points.CLOSED:
             raise ValueError(f"POINT={given['POINT']}: no such point in points.py; one is fifo_cubic_10m_40ms_n2_100p")
         conf = dict(points.CLOSED[given["POINT"]])
-        own = {word.partition("=")[0] for word in words} & {"N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "ECN"}
+        own = {word.partition("=")[0] for word in words} & {"N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "NETEM", "ECN"}
         if own:
             raise ValueError(f"{', '.join(sorted(own))}: the point says that; leave POINT or these out")
     else:
         conf = points.dumbbell(given["QDISC"], *_groups(given), rate_mbit=_number("RATE", given["RATE"]))
         conf |= {"dur": _number("DUR", given["DUR"]), "warm": _number("WARM", given["WARM"])}
         conf |= {key.lower(): int(given[key]) for key in ("ECN", "HYSTART") if given[key]}
+        conf |= {"path": given["NETEM"]} if given["NETEM"] else {}
     begin, end = _number("FROM", given["FROM"] or "0"), _number("TO", given["TO"] or str(conf["dur"]))
     if not begin < end:
         raise ValueError(f"FROM={begin} TO={end}: FROM must be earlier")
@@ -92,7 +94,7 @@ def _number(key: str, text: str) -> float:
 def _name(conf: points.Conf) -> str:
     """What files of a run are called: what it is."""
     groups = "_".join(f"{group['n']}{group['cc']}{group['rtt_ms']:g}" for group in conf["groups"])
-    extra = "".join(f"_{key}{conf[key]}" for key in ("ecn", "hystart") if key in conf)
+    extra = "".join(f"_{key}{conf[key]}" for key in ("ecn", "hystart", "path") if key in conf)
     return re.sub(r"\W+", "_", f"{conf['qdisc']}_{conf['rate_mbit']:g}m_{groups}{extra}")
 
 
