@@ -16,8 +16,8 @@ FEW = 2
 
 KNOWN = {
     ("sfb_cubic_10m_40ms_n1", "util"),
-    ("netem_normal5loss05_cubic", "util"),
-    ("netem_all_bbr", "q_mean"),
+    ("netem_normal5_bbr", "drops"),
+    ("netem_normal5_bbr", "retransmits"),
 }
 """Checks that may be far off: docs/internals/fidelity.md has the experiments, and the cause as far as it is known."""
 

@@ -179,7 +179,8 @@ impl Receiver {
         if segment.sent < self.stamp && self.throws_away(profile, segment) {
             return self.answer(&clock, profile, &mut send);
         }
-        if segment.seq <= self.acked && segment.sent >= self.stamp {
+        // The time of what ends below the last ACK is not taken either (`tcp_sequence`).
+        if (segment.seq..=segment.seq + 1).contains(&self.acked) && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
         if profile.tcp.ecn {

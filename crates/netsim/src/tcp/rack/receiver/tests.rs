@@ -81,6 +81,22 @@ fn what_a_retransmission_has_overtaken_by_more_than_a_millisecond_is_thrown_away
     assert_eq!(receiver.delivered(), 2);
 }
 
+#[test]
+fn acks_echo_no_retransmission_of_what_has_been_acknowledged() {
+    let profile = profile(false);
+    let mut receiver = open(&profile);
+    // 2 is late, not lost: the original fills the gap, and the retransmission comes after it.
+    for (seq, sent) in [(1, 10_000), (3, 12_000), (2, 11_000), (4, 13_000)] {
+        receiver.on_segment(at(sent + 5000), &profile, &segment(seq, at(sent)), false, |_| ());
+    }
+    let mut acks = Vec::new();
+    for (seq, sent) in [(2, 40_000), (5, 14_000)] {
+        receiver.on_segment(at(sent + 5000), &profile, &segment(seq, at(sent)), false, |ack| acks.push(ack));
+    }
+    assert_eq!(receiver.delivered(), 5, "5 is no older than what ACKs echo");
+    assert!(acks.iter().all(|ack| ack.echo < at(40_000)), "{acks:?}");
+}
+
 proptest! {
     #[test]
     fn every_ack_is_true_whatever_comes_when(
