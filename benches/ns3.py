@@ -16,10 +16,9 @@ from benches.measure import Sample, measured
 
 DUMBBELL, WIFI = (Path(__file__).with_name(f"ns3_{name}.cc") for name in ("dumbbell", "wifi"))
 BUILD = Path(__file__).parents[1] / "target" / "bench"
-MODULES = (
-    *("applications", "traffic-control", "point-to-point", "wifi", "mobility", "flow-monitor"),
-    *("internet", "network", "core"),
-)
+MODULES = ("applications", "traffic-control", "internet", "network", "core")
+OWN = {DUMBBELL: ("point-to-point",), WIFI: ("wifi", "mobility", "flow-monitor")}
+"""The modules that both programs need, and those that one needs too. A library stands before those that it needs."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +59,7 @@ def find(source: Path = DUMBBELL) -> Ns3 | str:
     if core is None:
         return "ns-3 is not installed (Debian: apt install libns3-dev)"
     # Some builds put the version before the module's name and the build type after it.
-    packages = [core.replace("-core", f"-{module}") for module in MODULES]
+    packages = [core.replace("-core", f"-{module}") for module in OWN[source] + MODULES]
     version = _output([packager, "--modversion", core]).strip()
     # Debian's files also name libraries with which ns-3 was built, and which may be absent here.
     asked = shlex.split(_output([packager, "--cflags", "--libs", *packages]))

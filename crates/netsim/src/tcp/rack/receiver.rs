@@ -179,8 +179,7 @@ impl Receiver {
         if segment.sent < self.stamp && self.throws_away(profile, segment) {
             return self.answer(&clock, profile, &mut send);
         }
-        // The time of what ends below the last ACK is not taken either (`tcp_sequence`).
-        if (segment.seq..=segment.seq + 1).contains(&self.acked) && segment.sent >= self.stamp {
+        if segment.seq <= self.acked && !self.is_past(segment) && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
         if profile.tcp.ecn {
@@ -237,18 +236,21 @@ impl Receiver {
         self.arrived.distrusts
     }
 
+    /// Whether a segment ends below the last ACK: neither its timestamp nor its ECN field is looked at (`tcp_sequence`).
+    const fn is_past(&self, segment: &Segment) -> bool {
+        segment.seq + 1 < self.acked
+    }
+
     /// The ECN field of a segment, before the segment itself (`tcp_ecn_accept_cwr`, `tcp_ecn_received_counters`).
     fn heed_field(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) {
         if profile.is_accurate() {
             self.now = now;
-            let old = segment.seq < self.next;
-            // What ends below the last ACK is not even looked at (`tcp_sequence`).
-            if !old || segment.seq + 1 >= self.acked {
+            if !self.is_past(segment) {
                 let data = segment.content == Content::Data;
                 let changes = self.arrived.on_segment(Field::of(segment, ce), data);
                 self.at_once |= changes && segment.content != Content::Ack;
             }
-            if old {
+            if segment.seq < self.next {
                 self.arrived.on_repeat(segment.seq);
             }
         } else if segment.cwr {
