@@ -39,6 +39,9 @@ fn varied(link: &Link) -> Option<(&Link, &'static str, &'static str)> {
     if !link.outages.is_empty() {
         return Some((link, "outages", "no round trip while a link sends nothing"));
     }
+    if link.handover.is_some() {
+        return Some((link, "handover", "no rates and delays that are drawn for each run"));
+    }
     let variation = link.variation.as_deref()?;
     let keys = [
         ("delays", !variation.delays.is_empty(), "constant delays"),

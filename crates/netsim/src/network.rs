@@ -5,6 +5,7 @@ pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
 mod fate;
 mod gate;
+pub(crate) mod handover;
 pub(crate) mod hosts;
 pub(crate) mod ledger;
 pub(crate) mod link;

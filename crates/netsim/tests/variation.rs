@@ -99,6 +99,50 @@ fn an_outage_stops_a_link_and_loses_nothing() {
 }
 
 #[test]
+fn handovers_of_one_value_are_those_that_a_file_lists() {
+    let drawn = "handover = { every = \"6 s\", outage = \"500 ms\", delay = \"30 ms\", rate = \"5 Mbit/s\", \
+                 reverse_rate = \"2 Mbit/s\", first = \"4 s\" }";
+    let listed = "delays = \"4 s: 30 ms\"\nchanges = \"4 s: 5 Mbit/s\"\n\
+                  outages = [\"4 s..4.5 s\", \"10 s..10.5 s\", \"16 s..16.5 s\"]";
+    let [(_, drawn), (_, listed)] = [drawn, listed].map(|keys| ping("integer", keys));
+    assert_eq!(drawn["bottleneck.ping.departures"], listed["bottleneck.ping.departures"]);
+    // A ping takes 96 us longer back at 2 Mbit/s, and as long there.
+    let later: Vec<f64> = drawn["ping.rtt"].iter().zip(&listed["ping.rtt"]).map(|(a, b)| a - b).collect();
+    assert!(later[..4].iter().all(|&x| x == 0.0), "{later:?}");
+    assert!(later[5..9].iter().all(|&x| (x - 256e-6).abs() < 1e-9), "{later:?}");
+}
+
+#[test]
+fn handovers_are_drawn_for_each_seed_and_alike_in_both_directions() {
+    let keys = "handover = { every = \"exponential(100 ms)\", delay = \"uniform(10 ms, 30 ms)\" }\novertaking = true";
+    let (results, columns) = ping("integer", keys);
+    let totals = &results.classes["ping"].totals;
+    // 200 values of a deviation of 11.5 ms, as both directions have the same.
+    assert!((totals.rtt_mean.unwrap() - 44.1e-3).abs() < 3e-3, "{:?}", totals.rtt_mean);
+    assert!(totals.rtt_max.unwrap() > 62e-3 && totals.rtt_p50.unwrap() < 48e-3, "{:?}", totals.rtt_max);
+    assert_eq!(ping("integer", keys).1["ping.rtt"], columns["ping.rtt"]);
+    let travel = |seed: u64| {
+        let text = format!(
+            "duration = \"20 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\n{keys}\n[[traffic]]\nname = \"p\"\nkind = \"ping\"\n"
+        );
+        let mut run = Simulation::new(scenario(&text), seed, ());
+        run.advance(Time::MAX);
+        run.results().classes["p"].totals.rtt_mean
+    };
+    assert_ne!(travel(1), travel(2));
+}
+
+#[test]
+fn what_comes_in_the_outage_of_a_handover_may_be_lost() {
+    let text = "duration = \"400 s\"\n[dumbbell]\nrate = \"10 Mbit/s\"\n\
+                handover = { every = \"1 s\", outage = \"100 ms\", loss = 0.5 }\nloss = 0.01\n\
+                [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket_size = \"500 B\"\n";
+    let lost = run(text).0.classes["cbr"].totals.path_loss_ratio.unwrap();
+    // Half of a tenth, and a hundredth of the others; 100,000 packets.
+    assert!((lost - (0.1 * 0.505 + 0.9 * 0.01)).abs() < 0.003, "{lost}");
+}
+
+#[test]
 fn copies_arrive_and_are_no_losses() {
     let text = "duration = \"50 s\"\n[dumbbell]\nrate = \"2 Mbit/s\"\nduplicate = 0.1\n\
                 [[traffic]]\nname = \"cbr\"\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket_size = \"500 B\"\nstop = \"49 s\"\n";
@@ -112,13 +156,17 @@ fn copies_arrive_and_are_no_losses() {
 }
 
 /// What varies on a link, in combinations that disturb each other most.
-const VARIED: [&str; 8] = [
+const VARIED: [&str; 10] = [
     "jitter = { law = \"normal\", deviation = \"8 ms\" }\nreverse_jitter = { law = \"pareto\", deviation = \"4 ms\" }",
     "jitter = { deviation = \"10 ms\", correlation = 0.9 }\novertaking = true",
     "reorder = { probability = 0.05 }\nreverse_reorder = { gap = 20 }",
     "duplicate = 0.05\nreverse_duplicate = 0.1",
     "delays = [\"1 s: 40 ms\", \"2 s: 2 ms\", \"3 s..4 s: 30 ms\"]\novertaking = true",
     "outages = [\"1 s..1.3 s\", \"2.5 s..2.6 s\"]\nchanges = \"2 s: 1 Mbit/s\"\nreverse_outages = \"3 s..3.2 s\"",
+    "handover = { every = \"uniform(200 ms, 900 ms)\", outage = \"exponential(50 ms)\", delay = \"uniform(1 ms, 40 ms)\", \
+     rate = \"pareto(2 Mbit/s, 1.5)\", loss = 0.3 }\nduplicate = 0.01",
+    "handover = { every = \"300 ms\", delay = \"uniform(1 ms, 40 ms)\", reverse_rate = \"uniform(1 Mbit/s, 9 Mbit/s)\" }\n\
+     overtaking = true\nloss = 0.01",
     "delays = [\"1 s: 40 ms\", \"2 s: 2 ms\"]\nchanges_period = \"2.2 s\"\nloss = 0.02\necn_path = \"clear\"",
     "jitter = { law = \"normal\", deviation = \"2 ms\" }\nreorder = { probability = 0.02, gap = 3, correlation = 0.5 }\n\
      duplicate = 0.02\nreverse_duplicate = 0.02\novertaking = true\ndelays = \"2 s: 5 ms\"\nloss = 0.01\necn_path = \"clear-marks\"",

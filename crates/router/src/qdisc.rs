@@ -228,7 +228,7 @@ pub fn check(link: &Link) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes, rates and outages",
+        "link {}: a discipline of the kernel needs a constant rate; omit qdisc, or changes, rates, outages and handover",
         link.name
     ))
 }

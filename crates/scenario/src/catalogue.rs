@@ -2,7 +2,9 @@
 
 use crate::json::value;
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
-use crate::model::{Flavour, General, Gilbert, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp};
+use crate::model::{
+    Flavour, General, Gilbert, Handover, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp,
+};
 use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable, WifiTable};
 
 use crate::tables::traffic::has;
@@ -25,6 +27,7 @@ pub fn catalogue() -> Json {
             "wifi": parameters(WifiTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "recorded_loss": parameters(RecordedLoss::specs()),
+            "handover": parameters(Handover::specs()),
             "jitter": parameters(Jitter::specs()),
             "reorder": parameters(Reorder::specs()),
             "rates": parameters(Recorded::specs()),

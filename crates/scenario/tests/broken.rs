@@ -515,6 +515,40 @@ fn every_broken_file_gets_its_message() {
             "x.toml:4: dumbbell.delays = [\"5 s: 5000 s\"]: must be a list, each a quantity like \"20 s: 50 ms\" or \"20 s..30 s: 50 ms\" in [0, 3600] (or \"auto\")",
         ),
         (
+            with("[dumbbell]", "[dumbbell]\nhandover.every = \"2 s\""),
+            "x.toml:4: dumbbell.handover: changes nothing: give it a `delay`, a `rate`, a `reverse_rate` or an `outage`",
+        ),
+        (
+            with(
+                "[dumbbell]",
+                "[dumbbell]\nhandover = { every = \"2 s\", rate = \"1 Mbit/s\" }\nchanges = \"1 s: 1 Mbit/s\"",
+            ),
+            "x.toml:4: dumbbell.handover: `changes` is given as well: remove one of them",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nhandover = { delay = \"5 ms\" }"),
+            "x.toml:4: dumbbell.handover.every = \"15 s\": must be below the time of the run, duration = \"10 s\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nhandover = { every = \"1 s\", outage = \"2 s\" }"),
+            "x.toml:4: dumbbell.handover.outage = \"2 s\": must be at most the time from one handover to the next, \"1 s\"",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nhandover = { every = \"1 s\", delay = \"5 ms\", loss = 0.1 }"),
+            "x.toml:4: dumbbell.handover.loss = 0.1: needs an `outage`, during which packets are lost",
+        ),
+        (
+            with(
+                "[dumbbell]",
+                "[dumbbell]\nhandover = { every = \"1 s\", outage = \"5 ms\", loss = 0.1 }\nloss = { loss_bad = 0.5 }",
+            ),
+            "x.toml:4: dumbbell.handover.loss = 0.1: needs a probability as the link's `loss`, not a table: remove one of them",
+        ),
+        (
+            with("[dumbbell]", "[dumbbell]\nhandover = { every = \"1 ms\", rate = \"1 Mbit/s\" }"),
+            "x.toml:4: dumbbell.handover.every = \"1 ms\": must be a quantity like \"1 s\", \"uniform(0 s, 1 s)\", \"exponential(1 s)\" or \"pareto(1 s, 1.5)\" (mean, shape above 1) in [0.01, 1e7], s",
+        ),
+        (
             with("[dumbbell]", "[dumbbell]\noutages = [\"9 s..11 s\"]"),
             "x.toml:4: dumbbell.outages = \"9 s..11 s\": must end before the run does, duration = \"10 s\"",
         ),

@@ -198,7 +198,7 @@ class Link:
         for kind in ("link", "wifi"):
             if resolved.get(kind):
                 raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
-        rates = ("changes", "rates", "reverse_rates", "outages", "reverse_outages")
+        rates = ("changes", "rates", "reverse_rates", "outages", "reverse_outages", "handover")
         if varying := [key for key in rates if table[key] != "auto"]:
             problem = (
                 f"dumbbell.{varying[0]}: a shaper needs a constant rate: remove it, and set the rate to the lowest; or "

@@ -110,7 +110,7 @@ _LATER_DEFAULTS = {
     "min_qlen_step": 0,
     "send_jitter": "0 s",
     **dict.fromkeys(("ecn_path", "reverse_ecn_path"), "pass"),
-    **dict.fromkeys(("good_time", "bad_time", "delays", "outages", "jitter", "reorder"), "auto"),
+    **dict.fromkeys(("good_time", "bad_time", "delays", "outages", "handover", "jitter", "reorder"), "auto"),
     **dict.fromkeys(("reverse_delays", "reverse_outages", "reverse_jitter", "reverse_reorder"), "auto"),
     **dict.fromkeys(("duplicate", "reverse_duplicate"), 0.0),
     "overtaking": False,

@@ -230,6 +230,13 @@ Or a table with a recording of loss probabilities: `loss = {{ file = "loss.csv" 
 
 {recorded_loss}
 
+## `handover`
+
+Handovers at random, from one satellite or cell to the next: `handover = {{ every = "15 s", outage = "50 ms", rate =
+"uniform(50 Mbit/s, 250 Mbit/s)" }}`. Each run draws its own; those of runs with one seed are the same, whatever the discipline.
+
+{handover}
+
 ## `jitter`
 
 Random changes of a link's delay from packet to packet: `jitter = {{ law = "normal", deviation = "5 ms" }}`.
@@ -385,7 +392,7 @@ def scenario() -> str:
         "link": forms["link"]["properties"],
         "wifi": forms["wifi"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
-        **{key: {} for key in ("recorded_loss", "jitter", "reorder", "rates")},
+        **{key: {} for key in ("recorded_loss", "handover", "jitter", "reorder", "rates")},
         "traffic": forms["traffic"]["properties"],
         "response": top["response"]["properties"],
         "record": top["record"]["properties"],

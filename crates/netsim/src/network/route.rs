@@ -244,6 +244,7 @@ mod tests {
             outages_period: None,
             delay: Distribution::Fixed(Span::ZERO),
             variation: None,
+            handover: None,
             loss: None,
             ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),

@@ -8,7 +8,7 @@ pub(super) use allowed::{may_follow, schedules};
 use super::Simulation;
 use crate::engine::rng::Stream;
 use crate::measure::probe::Probe;
-use crate::network::link;
+use crate::network::{handover, link};
 use aqm::unit::Time;
 use scenario::Scenario;
 use scenario::model::{Change, Link, Traffic};
@@ -75,10 +75,12 @@ impl<P: Probe> Simulation<P> {
     /// If part of the change, which the message names, needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
         let Following { schedules, .. } = self.following.as_ref().ok_or("only a live run can follow")?;
+        let mut scenario = scenario.clone();
+        handover::draw(&mut scenario, self.seed);
         if self.finished {
             return Err("the run is over".to_owned());
         }
-        may_follow(&self.scenario, schedules, scenario)?;
+        may_follow(&self.scenario, schedules, &scenario)?;
         // The last event may have been long ago.
         self.network.events.reach(self.network.watch.now());
         let old = std::mem::replace(&mut self.scenario.links, scenario.links.clone());

@@ -7,6 +7,7 @@ use crate::measure::delivery::Deliveries;
 use crate::measure::probe::Probe;
 use crate::network::Network;
 use crate::network::ahead::Lookahead;
+use crate::network::handover;
 use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use run::{Stopwatch, Watch};
@@ -49,8 +50,9 @@ impl<P: Probe> Simulation<P> {
         Self::set_up(scenario, seed, probe, Mode::External, Watch::default()).expect(UNSTOPPED)
     }
 
-    fn set_up(scenario: Scenario, seed: u64, probe: P, mode: Mode, mut watch: Watch) -> Option<Self> {
+    fn set_up(mut scenario: Scenario, seed: u64, probe: P, mode: Mode, mut watch: Watch) -> Option<Self> {
         let started = Stopwatch::start();
+        handover::draw(&mut scenario, seed);
         let mut routes = Routes::of(&scenario);
         let end = Time::ZERO + scenario.general.duration;
         let endpoints =

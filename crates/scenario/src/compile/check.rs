@@ -1,5 +1,7 @@
 //! Checks that values which are each allowed also fit together, and that the run is feasible.
 
+mod handover;
+
 use crate::keys::{BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
 use crate::model::{
@@ -96,7 +98,15 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
     if let Some(dumbbell) = &tables.dumbbell {
         changes("dumbbell", dumbbell.changes.as_deref(), dumbbell.changes_period, general.duration, reader);
         outages("dumbbell", dumbbell.all_outages(), dumbbell.changes_period, general.duration, reader);
-        varied("dumbbell", &tables.variations, dumbbell.delay.least(), general.duration, reader);
+        let least = handover::least(&dumbbell.delay, dumbbell.handover.as_ref());
+        varied("dumbbell", &tables.variations, least, general.duration, reader);
+        handover::check(
+            "dumbbell",
+            dumbbell.handover.as_ref(),
+            (&dumbbell.scheduled(), &tables.losses),
+            general.duration,
+            reader,
+        );
         recorded("dumbbell", &tables.recorded, general.duration, reader);
         let is_own = |name: &str| tables.links.iter().any(|entry| entry.table.name == name);
         let shared = scenario.links.iter().step_by(2).filter(|link| link.half_duplex.is_some());
@@ -110,10 +120,18 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
             reader,
         );
     }
-    for LinkEntry { path, table, recorded: rates, variations, .. } in &tables.links {
+    for LinkEntry { path, table, losses, recorded: rates, variations, .. } in &tables.links {
         changes(path, table.changes.as_deref(), table.changes_period, general.duration, reader);
         outages(path, table.all_outages(), table.changes_period, general.duration, reader);
-        varied(path, variations, table.delay.least(), general.duration, reader);
+        let least = handover::least(&table.delay, table.handover.as_ref());
+        varied(path, variations, least, general.duration, reader);
+        handover::check(
+            path,
+            table.handover.as_ref(),
+            (&table.scheduled(), losses),
+            general.duration,
+            reader,
+        );
         recorded(path, rates, general.duration, reader);
         let at = below(path, "half_duplex");
         shares((&at, "rate"), table.half_duplex, (table.rate, table.delay.least()), reader);
@@ -127,6 +145,7 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
                 table.reverse_rates.is_none() && table.reverse_rate.is_some_and(|rate| rate != table.rate),
             ),
             ("framing", table.framing.is_some()),
+            ("handover", table.handover.is_some()),
             ("outages", table.outages.is_some()),
             ("reverse_outages", table.reverse_outages.is_some()),
         ];

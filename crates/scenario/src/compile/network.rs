@@ -5,8 +5,8 @@ mod wifi;
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Link, Loss, Outage, Scenario, Traffic,
-    Variation, Wifi, least_common_multiple,
+    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Handover, Link, Loss, Outage, Scenario,
+    Traffic, Variation, Wifi, least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
@@ -40,6 +40,7 @@ struct Cable<'a> {
     /// The outages, and when they start over.
     outages: [&'a [Outage]; 2],
     outages_period: Option<Span>,
+    handover: Option<&'a Handover>,
     variations: [Option<&'a Variation>; 2],
     buffers: [Buffer; 2],
     admission: Option<Admission>,
@@ -111,9 +112,14 @@ impl Network {
             // leave.
             let Changes { list, period, recorded } = changes;
             let outages = cable.outages[i];
-            let changes = !list.is_empty() || !outages.is_empty();
+            let changes = !list.is_empty() || !outages.is_empty() || cable.handover.is_some();
             let aqm = aqm.or_else(|| AnyParams::of("droptail").filter(|_| changes));
-            let variation = cable.variations[i].filter(|variation| !variation.is_none());
+            let variation =
+                cable.variations[i].filter(|variation| !variation.is_none() || cable.handover.is_some());
+            let handover = cable.handover.map(|drawn| {
+                let rate = [drawn.rate, drawn.reverse_rate][i];
+                Box::new(Handover { rate, reverse_rate: None, ..drawn.clone() })
+            });
             self.links.push(Link {
                 name,
                 from,
@@ -126,6 +132,7 @@ impl Network {
                 outages_period: cable.outages_period.filter(|_| !outages.is_empty()),
                 delay: cable.delay,
                 variation: variation.cloned().map(Box::new),
+                handover,
                 loss,
                 ecn_path: cable.ecn_paths[i],
                 // Set when the flows that share it are known.
@@ -159,6 +166,7 @@ impl Network {
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             outages: dumbbell.all_outages(),
             outages_period: dumbbell.changes_period,
+            handover: dumbbell.handover.as_ref(),
             variations: tables.variations.each_ref().map(Some),
             buffers: [dumbbell.buffer, dumbbell.reverse_buffer.unwrap_or(reverse_buffer)],
             admission: dumbbell.buffer_admission,
@@ -182,6 +190,7 @@ impl Network {
                 changes: Default::default(),
                 outages: [&[]; 2],
                 outages_period: None,
+                handover: None,
                 variations: [None; 2],
                 buffers: [dumbbell.access_buffer; 2],
                 admission: None,
@@ -218,6 +227,7 @@ impl Network {
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             outages: table.all_outages(),
             outages_period: table.changes_period,
+            handover: table.handover.as_ref(),
             variations: entry.variations.each_ref().map(Some),
             buffers: [table.buffer, table.reverse_buffer.unwrap_or(table.buffer)],
             admission: table.buffer_admission,

@@ -1,7 +1,8 @@
 //! The distribution of a random quantity, of which a constant is the simplest case.
 
+use super::link::RATES;
 use aqm::params::{Field, ParamKind, Range, Value};
-use aqm::unit::{Bytes, Quantity, Span};
+use aqm::unit::{Bytes, Quantity, Rate, Span};
 use std::fmt;
 use std::ops::RangeInclusive;
 
@@ -45,6 +46,16 @@ impl Drawn for Span {
     }
     fn of_magnitude(magnitude: f64) -> Self {
         Self::from_secs(magnitude.min(LONGEST))
+    }
+}
+
+impl Drawn for Rate {
+    const FORMS: &'static str = "\"10 Mbit/s\", \"uniform(1 Mbit/s, 20 Mbit/s)\", \"exponential(10 Mbit/s)\" or \"pareto(10 Mbit/s, 1.5)\" (mean, shape above 1)";
+    fn magnitude(self) -> f64 {
+        self.bits()
+    }
+    fn of_magnitude(magnitude: f64) -> Self {
+        Self::bit_per_s(magnitude.clamp(RATES.low, RATES.high).round() as u64)
     }
 }
 

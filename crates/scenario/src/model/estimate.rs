@@ -36,8 +36,11 @@ struct Share {
 #[must_use]
 pub fn estimate(scenario: &Scenario) -> Estimate {
     let duration = scenario.general.duration;
-    let rates: Vec<f64> =
-        scenario.links.iter().map(|link| link.capacity(Span::ZERO, duration) / duration.secs()).collect();
+    let mean = |link: &Link| match link.handover.as_ref().and_then(|handover| handover.rate) {
+        Some(rate) => rate.mean(),
+        None => link.capacity(Span::ZERO, duration) / duration.secs(),
+    };
+    let rates: Vec<f64> = scenario.links.iter().map(mean).collect();
     let shares = shares(scenario, &rates);
     let mut load = vec![0.0; scenario.links.len()];
     for share in &shares {

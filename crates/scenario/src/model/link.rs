@@ -2,6 +2,7 @@
 //! ECN there.
 
 use super::distribution::Distribution;
+use super::handover::Handover;
 use super::variation::{Outage, PROBABILITIES, Variation};
 use super::wifi::Air;
 use aqm::Port;
@@ -37,6 +38,9 @@ pub struct Link {
     pub delay: Distribution<Span>,
     /// What varies in that, if anything does.
     pub variation: Option<Box<Variation>>,
+    /// Its handovers at random. An engine draws them before a run, and puts them into `changes`, `outages` and
+    /// `variation`.
+    pub handover: Option<Box<Handover>>,
     /// Its random losses, in front of the buffer.
     pub loss: Option<Loss>,
     /// What a middlebox there does to ECN.
@@ -206,7 +210,7 @@ impl Link {
     /// Whether its rate changes in a run.
     #[must_use]
     pub const fn has_changes(&self) -> bool {
-        !self.changes.is_empty() || !self.outages.is_empty()
+        !self.changes.is_empty() || !self.outages.is_empty() || self.handover.is_some()
     }
 
     /// Whether a packet in transmission goes on at the new rate, which may be 0, when the rate changes; otherwise the packet
@@ -350,6 +354,7 @@ pub(super) mod tests {
             outages_period: None,
             delay: Distribution::Fixed(Span::ZERO),
             variation: None,
+            handover: None,
             loss: None,
             ecn_path: EcnPath::Pass,
             buffer: Limit::Packets(1),

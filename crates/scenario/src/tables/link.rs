@@ -2,8 +2,8 @@
 
 use crate::keys::{ALGORITHMS, LOSSES, RECORDED, below, is_name};
 use crate::model::{
-    Buffer, Change, Distribution, EcnPath, Gilbert, Jitter, Loss, Outage, PROBABILITIES, RATES, Reorder,
-    Variation, Waypoint,
+    Buffer, Change, Distribution, Drawn as _, EcnPath, Gilbert, Handover, Jitter, Loss, Outage,
+    PROBABILITIES, RATES, Reorder, Variation, Waypoint,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Data, Node, Table};
@@ -70,6 +70,9 @@ params! {
         delays: Option<Vec<Waypoint>> = None, "", DELAYS;
         /// As `delays`, for the reverse direction; auto is the same.
         reverse_delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// Handovers at random, with another delay or rate after each: `{ every = "15 s", delay = "uniform(20 ms, 40 ms)" }`, in
+        /// place of `changes`, `delays`, `outages` and `rates`; auto is none.
+        handover: Option<Handover> = None, "";
         /// Random changes of the delay from packet to packet: `{ law = "normal", deviation = "5 ms" }`; auto is none.
         jitter: Option<Jitter> = None, "";
         /// As `jitter`, for the reverse direction; auto is none.
@@ -109,7 +112,7 @@ params! {
         /// receivers' delays evenly.
         hosts: Option<u32> = None, "hosts", Range::new(1.0, 1e4);
         /// Rate of every link between a host and its router. Auto is ten times the bottleneck's highest rate, including
-        /// `changes`, `rates` and the reverse direction, within 100 Mbit/s and 100 Gbit/s.
+        /// `changes`, `rates`, `handover` and the reverse direction, within 100 Mbit/s and 100 Gbit/s.
         access_rate: Option<Rate> = None, "bit/s", RATES;
         /// Half-duplex Ethernets in place of every link between a host and its router, as `link.half_duplex`; the delay is then
         /// that of a box in the cable. Each is measured, as if it had a queue discipline.
@@ -157,6 +160,8 @@ params! {
         delays: Option<Vec<Waypoint>> = None, "", DELAYS;
         /// As `delays`, for the reverse direction; auto is the same.
         reverse_delays: Option<Vec<Waypoint>> = None, "", DELAYS;
+        /// Handovers at random, as `dumbbell.handover`; auto is none.
+        handover: Option<Handover> = None, "";
         /// Random changes of its delay from packet to packet, as `dumbbell.jitter`; auto is none.
         jitter: Option<Jitter> = None, "";
         /// As `jitter`, for the reverse direction; auto is none.
@@ -202,7 +207,12 @@ impl Dumbbell {
         self.access_rate.unwrap_or_else(|| {
             let changed = self.changes.iter().flatten().map(|change| change.rate);
             let recorded = recorded.iter().flatten().map(Rates::highest);
-            let fastest = changed.chain(recorded).chain(self.reverse_rate).fold(self.rate, Rate::max);
+            let drawn = self.handover.iter().flat_map(Handover::rates);
+            // A law without a greatest value rarely has ten times its mean.
+            let drawn =
+                drawn.map(|rate| rate.greatest().unwrap_or_else(|| Rate::of_magnitude(FASTER * rate.mean())));
+            let others = changed.chain(recorded).chain(drawn);
+            let fastest = others.chain(self.reverse_rate).fold(self.rate, Rate::max);
             Rate::bit_per_s((FASTER * fastest.bits()).min(RATES.high) as u64).max(LEAST)
         })
     }

@@ -43,6 +43,19 @@ macro_rules! varying {
                     || self.outages.is_some() || self.reverse_outages.is_some()
             }
 
+            /// The keys that say when something changes, and whether they are given.
+            pub(crate) const fn scheduled(&self) -> [(&'static str, bool); 7] {
+                [
+                    ("changes", self.changes.is_some()),
+                    ("rates", self.rates.is_some()),
+                    ("reverse_rates", self.reverse_rates.is_some()),
+                    ("delays", self.delays.is_some()),
+                    ("reverse_delays", self.reverse_delays.is_some()),
+                    ("outages", self.outages.is_some()),
+                    ("reverse_outages", self.reverse_outages.is_some()),
+                ]
+            }
+
             /// The outages of the two directions.
             pub(crate) fn all_outages(&self) -> [&[Outage]; 2] {
                 let there = self.outages.as_deref().unwrap_or_default();

@@ -46,6 +46,7 @@ impl Network {
             changes: Default::default(),
             outages: [&[]; 2],
             outages_period: None,
+            handover: None,
             variations: [None; 2],
             buffers,
             admission: None,
