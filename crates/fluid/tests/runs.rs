@@ -225,6 +225,7 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     for (keys, key) in [
         ("delays = \"5 s: 1 ms\"", "delays"),
         ("reverse_outages = \"5 s..6 s\"", "outages"),
+        ("handover = { every = \"5 s\", outage = \"1 s\" }", "handover"),
         ("reorder = { gap = 5 }", "reorder"),
         ("duplicate = 0.1", "duplicate"),
     ] {

@@ -43,7 +43,7 @@ macro_rules! varying {
                     || self.outages.is_some() || self.reverse_outages.is_some()
             }
 
-            /// The keys that say when something changes, and whether they are given.
+            /// The keys of changes with time, and whether they are given.
             pub(crate) const fn scheduled(&self) -> [(&'static str, bool); 7] {
                 [
                     ("changes", self.changes.is_some()),

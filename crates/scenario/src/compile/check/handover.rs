@@ -14,7 +14,7 @@ pub(super) fn least(own: &Distribution<Span>, handover: Option<&Handover>) -> Sp
     own.least().min(drawn.unwrap_or(own).least())
 }
 
-/// Checks the handovers of the link at `path`, which has `others` of the keys that say when something changes, and these losses.
+/// Checks the handovers of the link at `path`, which has `others` of the keys of changes with time, and these losses.
 pub(super) fn check(
     path: &str,
     handover: Option<&Handover>,
