@@ -233,8 +233,8 @@ Or a table with a recording of loss probabilities: `loss = {{ file = "loss.csv" 
 ## `handover`
 
 Handovers at random, from one satellite or cell to the next: `handover = {{ every = "15 s", outage = "50 ms", rate =
-"uniform(50 Mbit/s, 250 Mbit/s)" }}`. Each run draws its
-own; those of runs with one seed are the same, whatever the discipline.
+"uniform(50 Mbit/s, 250 Mbit/s)" }}`. Each run draws its own; those of runs with one seed are the same, whatever the
+discipline.
 
 {handover}
 

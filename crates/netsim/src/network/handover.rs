@@ -5,7 +5,7 @@ use aqm::unit::Span;
 use scenario::Scenario;
 use scenario::model::{Change, EVERY, Handover, Link, Loss, Outage, Steps, Waypoint};
 
-/// Draws the handovers of a run with this seed, as changes, outages and delays of the links.
+/// Draws the handovers of a run with this seed, as changes, outages, delays and losses of the links.
 pub(crate) fn draw(scenario: &mut Scenario, seed: u64) {
     for link in &mut scenario.links {
         if let Some(handover) = link.handover.take() {
@@ -17,8 +17,8 @@ pub(crate) fn draw(scenario: &mut Scenario, seed: u64) {
 /// Both directions have the same times, outages and delays.
 fn hand_over(link: &mut Link, handover: &Handover, seed: u64, duration: Span) {
     let stream = |link: &str, what: &str| Stream::new(seed, &format!("link.{link}.handover.{what}"));
-    let cable = link.name.trim_end_matches(":reverse");
-    let [mut every, mut outages, mut delays] = ["every", "outage", "delay"].map(|what| stream(cable, what));
+    let [mut every, mut outages, mut delays] =
+        ["every", "outage", "delay"].map(|what| stream(link.cable(), what));
     let mut rates = stream(&link.name, "rate");
     let mut variation = link.variation.take().unwrap_or_default();
     let own = match link.loss {

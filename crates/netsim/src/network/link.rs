@@ -112,8 +112,7 @@ pub(crate) struct Link {
 
 /// The propagation delay of a link in the run with this seed: the same in both directions.
 pub(crate) fn delay(link: &model::Link, seed: u64) -> Span {
-    let cable = link.name.trim_end_matches(":reverse");
-    Stream::new(seed, &format!("link.{cable}.delay")).draw(&link.delay)
+    Stream::new(seed, &format!("link.{}.delay", link.cable())).draw(&link.delay)
 }
 
 /// The gate of a link.

@@ -75,11 +75,11 @@ impl<P: Probe> Simulation<P> {
     /// If part of the change, which the message names, needs a new run. Then nothing has changed.
     pub fn follow(&mut self, scenario: &Scenario) -> Result<(), String> {
         let Following { schedules, .. } = self.following.as_ref().ok_or("only a live run can follow")?;
-        let mut scenario = scenario.clone();
-        handover::draw(&mut scenario, self.seed);
         if self.finished {
             return Err("the run is over".to_owned());
         }
+        let mut scenario = scenario.clone();
+        handover::draw(&mut scenario, self.seed);
         may_follow(&self.scenario, schedules, &scenario)?;
         // The last event may have been long ago.
         self.network.events.reach(self.network.watch.now());
@@ -420,6 +420,17 @@ mod tests {
             varied.advance(Time::MAX);
             assert_eq!(varied.violations(), Vec::<String>::new());
         }
+        let handover = (
+            "dumbbell.handover",
+            "{ every = '3 s', outage = '1 s', loss = 0.5, delay = 'uniform(5 ms, 9 ms)' }",
+        );
+        let mut handed = live(&[handover]);
+        handed.advance(at(4));
+        let other = scenario(&[("dumbbell.handover", "{ every = '2 s', delay = 'uniform(5 ms, 9 ms)' }")]);
+        assert!(handed.follow(&other).unwrap_err().ends_with("needs a new run"));
+        handed.follow(&scenario(&[handover, ("dumbbell.loss", "0.001")])).unwrap();
+        handed.advance(Time::MAX);
+        assert_eq!(handed.violations(), Vec::<String>::new());
         let mut paused = live(&[outages]);
         paused.advance(at(4));
         paused.follow(&scenario(&[outages, ("dumbbell.loss", "0.001")])).unwrap();

@@ -441,7 +441,7 @@ pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_
         if let Err(ParamError::Invalid { name, found, allowed }) =
             aqm.check_on(&link.port(link.delay.least()))
         {
-            let cable = link.name.trim_end_matches(":reverse");
+            let cable = link.cable();
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
             let (key, list) = match link.wifi {
                 Some(Air { lan, part: Part::Up(_) }) => ("reverse_aqm", Some(&tables.wifis[lan].path)),
@@ -509,7 +509,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
         },
         TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
         TrafficKind::Ftp(_) => {
-            let cable = link.name.trim_end_matches(":reverse");
+            let cable = link.cable();
             if link.wifi.is_some() {
                 return count;
             }
@@ -518,6 +518,9 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
                 false if cable == BOTTLENECK => "dumbbell.".to_owned(),
                 false => "dumbbell.access_".to_owned(),
             };
+            if link.handover.as_ref().is_some_and(|handover| handover.rate.is_some()) {
+                return format!("the rates in {table}handover");
+            }
             match (link.changes.is_empty(), link.recorded) {
                 (true, _) => format!("{table}rate ({})", link.rate),
                 (_, false) => format!("the rates in {table}changes"),

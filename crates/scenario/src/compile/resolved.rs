@@ -25,7 +25,7 @@ fn algorithm(name: &str, params: &AnyParams) -> Json {
 /// Writes the rule for the buffers of a cable where it follows from a preset, which is not written itself. Where the
 /// rule changes nothing `auto` stays, and with it the keys of stored runs.
 fn admission(map: &mut Map<String, Json>, cable: &str, scenario: &Scenario) {
-    let of = |link: &&Link| link.name.trim_end_matches(":reverse") == cable;
+    let of = |link: &&Link| link.cable() == cable;
     let sticks_out = |link: &Link| matches!(link.buffer, Limit::BytesBefore(_));
     if map["buffer_admission"] == "auto" && scenario.links.iter().filter(of).any(sticks_out) {
         map.insert("buffer_admission".to_owned(), value(&Admission::Ns2.value()));

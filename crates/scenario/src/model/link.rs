@@ -38,8 +38,8 @@ pub struct Link {
     pub delay: Distribution<Span>,
     /// What varies in that, if anything does.
     pub variation: Option<Box<Variation>>,
-    /// Its handovers at random. An engine draws them before a run, and puts them into `changes`, `outages` and
-    /// `variation`.
+    /// Its handovers at random. An engine draws them before a run, and puts them into `changes`, `outages`, `variation`
+    /// and `loss`.
     pub handover: Option<Box<Handover>>,
     /// Its random losses, in front of the buffer.
     pub loss: Option<Loss>,
@@ -181,6 +181,12 @@ impl fmt::Display for Change {
 }
 
 impl Link {
+    /// The name of both of its directions.
+    #[must_use]
+    pub fn cable(&self) -> &str {
+        self.name.trim_end_matches(":reverse")
+    }
+
     /// The names of its algorithm's queues, if the algorithm names them.
     #[must_use]
     pub fn lanes(&self) -> &'static [&'static str] {
