@@ -522,8 +522,12 @@ def algorithms() -> Mapping[str, str]:
     return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
 
 
+LISTS = ("link", "wifi", "cell")
+"""The keys of a scenario whose tables have links with queues."""
+
+
 def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the table of each `[[link]]` and `[[wifi]]` of a resolved scenario by the names of its links one way."""
+    """Return the table of each `[[link]]`, `[[wifi]]` and `[[cell]]` of a resolved scenario by its links one way."""
     tables = {link["name"]: link for link in resolved.get("link", ())}
     for wifi in resolved.get("wifi", ()):
         own = wifi
@@ -531,6 +535,8 @@ def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
             tables[wifi["name"]] = wifi
             own = {**wifi, "aqm": {"name": "droptail"}, "buffer": f"{wifi['driver']} packets"}
         tables |= {f"{wifi['name']}-{station}": own for station in wifi["stations"]}
+    for cell in resolved.get("cell", ()):
+        tables |= {f"{cell['name']}-{user}": cell for user in cell["users"]}
     return tables
 
 

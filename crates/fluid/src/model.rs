@@ -78,6 +78,13 @@ impl Model {
             );
             return Err(Unsupported::new(message));
         }
+        if let Some(cell) = scenario.cells.first() {
+            let message = format!(
+                "cell {}: the fluid model has no slots and no grants: remove it, or use `aqmlab run`",
+                cell.name
+            );
+            return Err(Unsupported::new(message));
+        }
         if let Some(framing) = &observed.framing {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",

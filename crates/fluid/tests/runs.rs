@@ -222,6 +222,9 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     let wifi = "[[wifi]]\nname = \"air\"\nap = \"a\"\nstations = \"b\"\nmcs = 0\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
     let said = unsupported(wifi);
     assert!(said.starts_with("wifi air: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
+    let cell = "[[cell]]\nname = \"c\"\nbase = \"a\"\nusers = \"b\"\ncqi = 1\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
+    let said = unsupported(cell);
+    assert!(said.starts_with("cell c: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
     for (keys, key) in [
         ("delays = \"5 s: 1 ms\"", "delays"),
         ("reverse_outages = \"5 s..6 s\"", "outages"),

@@ -3,6 +3,8 @@
 mod access;
 pub(crate) mod ahead;
 pub(crate) mod aqm_queue;
+mod bearer;
+mod cell;
 mod fate;
 mod gate;
 pub(crate) mod handover;
@@ -17,7 +19,7 @@ mod station;
 mod transit;
 mod wander;
 
-pub(crate) use access::{Access, Whose};
+pub(crate) use access::{Access, Tally, Whose};
 pub(crate) use fate::Passed;
 pub use fate::{Cause, Lost, Seen, Wait};
 pub(crate) use station::back;

@@ -234,6 +234,29 @@ fn packets_from_outside_go_over_wifi_as_in_the_simulation() {
 }
 
 #[test]
+fn packets_from_outside_go_over_a_cell_as_in_the_simulation() {
+    let ends = |entry| match entry % 3 {
+        0 => "from = \"server\"\nto = \"near\"\n",
+        1 => "from = \"server\"\nto = \"far\"\n",
+        _ => "from = \"far\"\nto = \"server\"\n",
+    };
+    let network = "[[link]]\nfrom = \"server\"\nto = \"base\"\n[[cell]]\nname = \"cell\"\nbase = \"base\"\n\
+                   users = [\"near\", \"far\"]\nwidth = 5\ncqi = [9, 3]\nspread = 2\nbuffer = \"60 packets\"\n\
+                   aqm = \"codel\"\n";
+    let scenario = over("cell", network, ends);
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let mut expected = run.results().links;
+    expected.values_mut().for_each(|link| link.link_goodput = None);
+    let mut found = emulated(&scenario, 1).0.links;
+    found.values_mut().for_each(|link| link.link_goodput = None);
+    assert_eq!(found, expected);
+    assert!(found["cell-far"].harq_rounds_mean > Some(1.05), "{:?}", found["cell-far"].harq_rounds_mean);
+    let lost: u64 = found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
+    assert!(lost > 10, "{lost}");
+}
+
+#[test]
 fn packets_from_outside_have_the_jitter_of_the_simulation() {
     let mut scenario = scenario("jitter", "pi");
     let emulation = |scenario: &Scenario| emulated(scenario, 1).0.links;

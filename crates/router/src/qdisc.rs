@@ -218,9 +218,10 @@ pub fn check(link: &Link) -> Result<(), String> {
             signal.value()
         ));
     }
-    if link.wifi.is_some() {
+    if link.is_shared() {
+        let medium = if link.wifi.is_some() { "Wi-Fi" } else { "cell" };
         return Err(format!(
-            "link {}: a discipline of the kernel knows no Wi-Fi, whose queues are the router's; omit qdisc",
+            "link {}: a discipline of the kernel knows no {medium}, whose queues are the router's; omit qdisc",
             link.name
         ));
     }
@@ -286,9 +287,15 @@ mod tests {
             message.starts_with("link lan: half_duplex = \"1 us\": a discipline of the kernel"),
             "{message}"
         );
-        let air = "[[wifi]]\nname = \"air\"\nap = \"a\"\nstations = \"b\"\nmcs = 0\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
-        let scenario = scenario::Document::parse(air, "x.toml").unwrap().check().unwrap();
-        let message = check(&scenario.links[scenario.observed]).unwrap_err();
-        assert!(message.starts_with("link air-b: a discipline of the kernel knows no Wi-Fi"), "{message}");
+        for (table, medium) in [
+            ("[[wifi]]\nap = \"a\"\nstations = \"b\"\nmcs = 0", "Wi-Fi"),
+            ("[[cell]]\nbase = \"a\"\nusers = \"b\"\ncqi = 1", "cell"),
+        ] {
+            let air = format!("{table}\nname = \"air\"\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n");
+            let scenario = scenario::Document::parse(&air, "x.toml").unwrap().check().unwrap();
+            let message = check(&scenario.links[scenario.observed]).unwrap_err();
+            let expected = format!("link air-b: a discipline of the kernel knows no {medium}");
+            assert!(message.starts_with(&expected), "{message}");
+        }
     }
 }

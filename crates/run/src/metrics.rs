@@ -88,13 +88,15 @@ metrics! {
         /// Packets, their fate and their delay.
         #[serde(flatten)]
         traffic: TrafficMetrics;
-        /// Bits sent / bits that the link could have sent: the bits sent, plus the idle time multiplied by the link's rate
-        /// at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the rates are
-        /// recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the window, the
-        /// bits sent within the window count. Of a half-duplex link, the time that the frames which it sends in this direction
-        /// take with preamble and gap / the time; a frame counts whole when it is sent. In a wireless LAN it is the airtime in
-        /// this direction: the time that transmissions take with their answers / the time; of `shared` queues, to all stations.
-        /// Each transmission of a collision counts, so that the sum over links may exceed 1.
+        /// Bits sent / bits that the link could have sent: the bits sent, plus the idle time multiplied by the link's
+        /// rate at each moment. A packet in transmission when the rate changes keeps its rate to the end, but if the
+        /// rates are recorded (`rates`) it goes on at the new one; of a packet that is in transmission at an end of the
+        /// window, the bits sent within the window count. Of a half-duplex link, the time that the frames which it
+        /// sends in this direction take with preamble and gap / the time; a frame counts whole when it is sent. In a
+        /// wireless LAN it is the airtime in this direction: the time that transmissions take with their answers / the
+        /// time; of `shared` queues, to all stations. Each transmission of a collision counts, so that the sum over
+        /// links may exceed 1. In a cell it is the share of the resource blocks of this direction, of blocks that are
+        /// sent again as well.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
@@ -105,14 +107,22 @@ metrics! {
         /// Transmissions that collided with another on a medium that links share, half-duplex or Wi-Fi, over the whole run.
         #[serde(skip_serializing_if = "Option::is_none")]
         collisions: Option<u64> = "events";
-        /// Packets that were given up on such a medium, on a half-duplex link after 16 collisions, in a wireless LAN after the
-        /// last retry, over the whole run. They are in no other metric of a queue's losses (`loss_*`, `drops_*`).
+        /// Packets that were given up on such a medium, on a half-duplex link after 16 collisions, in a wireless LAN
+        /// after the last retry, in a cell without acknowledged mode after the last round, over the whole run. They are
+        /// in no other metric of a queue's losses (`loss_*`, `drops_*`).
         #[serde(skip_serializing_if = "Option::is_none")]
         collision_drops: Option<u64> = "packets";
         /// Mean number of frames in a transmission of a wireless LAN (A-MPDU), sent again or not, collided or not; for a link
         /// of one only.
         #[serde(skip_serializing_if = "Option::is_none")]
         aggregate_mean: Option<f64> = "frames";
+        /// Mean number of transmissions of a block of a cell (HARQ); for a link of one only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        harq_rounds_mean: Option<f64> = "transmissions";
+        /// Mean time that a packet waits at the other end of a link of a cell, decoded, until those sent before it are;
+        /// for such a link only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        in_order_wait_mean: Option<f64> = "s";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.
         loss_run_mean: Option<f64> = "packets";
@@ -146,7 +156,7 @@ metrics! {
     pub struct TrafficMetrics {
         /// Mean time that a sent packet waited, without its transmission. On a half-duplex link and in a wireless LAN, frames that
         /// contend for the medium are in transmission, so that collisions and retries lengthen `delay_mean`, but no
-        /// `queue_delay_*`.
+        /// `queue_delay_*`; so are packets in blocks of a cell.
         queue_delay_mean: Option<f64> = "s";
         /// Median of the waiting times of the packets sent, to three digits.
         queue_delay_p50: Option<f64> = "s";

@@ -5,7 +5,9 @@ use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRES
 use crate::model::{
     Flavour, General, Gilbert, Handover, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp,
 };
-use crate::tables::{Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable, WifiTable};
+use crate::tables::{
+    CellTable, Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable, WifiTable,
+};
 
 use crate::tables::traffic::has;
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -25,6 +27,7 @@ pub fn catalogue() -> Json {
             "dumbbell": parameters(Dumbbell::specs()),
             "link": parameters(LinkTable::specs()),
             "wifi": parameters(WifiTable::specs()),
+            "cell": parameters(CellTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "recorded_loss": parameters(RecordedLoss::specs()),
             "handover": parameters(Handover::specs()),

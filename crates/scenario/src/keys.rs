@@ -8,11 +8,12 @@ use aqm::params::ParamKind;
 pub const DEEPEST: usize = 64;
 
 /// The keys of a file that hold a table or a list of tables, `extends` and `observe`.
-pub(crate) const SECTIONS: [&str; 11] = [
+pub(crate) const SECTIONS: [&str; 12] = [
     EXTENDS,
     "dumbbell",
     "link",
     "wifi",
+    "cell",
     "aqm",
     "reverse_aqm",
     "traffic",
@@ -29,10 +30,10 @@ pub(crate) const EXTENDS: &str = "extends";
 pub(crate) const SWEEP: &str = "sweep";
 
 /// The keys that hold lists of tables, whose entries are addressed by name.
-pub(crate) const LISTS: [&str; 3] = ["traffic", "link", "wifi"];
+pub(crate) const LISTS: [&str; 4] = ["traffic", "link", "wifi", "cell"];
 
 /// Those of them whose entries may have algorithms.
-pub(crate) const MANAGED: [&str; 2] = ["link", "wifi"];
+pub(crate) const MANAGED: [&str; 3] = ["link", "wifi", "cell"];
 
 /// The keys that hold an algorithm.
 pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];

@@ -1,6 +1,7 @@
 //! The scenario as engines see it: checked and typed, independent of the forms in which a file may write it.
 
 mod buffer;
+pub mod cell;
 pub(crate) mod distribution;
 mod dscp;
 pub(crate) mod estimate;
@@ -17,6 +18,7 @@ use aqm::params::Range;
 use aqm::unit::Span;
 use aqm::{choice, params};
 pub use buffer::Buffer;
+pub use cell::{Cell, Fading, Place, Qualities, Sharing};
 pub use distribution::{Distribution, Drawn};
 pub use dscp::Dscp;
 pub use handover::{EVERY, Handover};
@@ -52,6 +54,8 @@ pub struct Scenario {
     pub links: Vec<Link>,
     /// The wireless LANs, of which some links are parts.
     pub wifis: Vec<Wifi>,
+    /// The cells of mobile networks, of which some links are parts.
+    pub cells: Vec<Cell>,
     /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,
     /// The name of its queue discipline as the file writes it: `fq_codel`, where the algorithm is `fq`.

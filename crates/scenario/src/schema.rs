@@ -4,7 +4,7 @@ use crate::json::value;
 use crate::keys::{ALGORITHMS, EXTENDS, LOSSES, VARY};
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{Dumbbell, KindName, LinkTable, RecordedLoss, Sweep, TrafficTable, WifiTable};
+use crate::tables::{CellTable, Dumbbell, KindName, LinkTable, RecordedLoss, Sweep, TrafficTable, WifiTable};
 
 use crate::tables::traffic::{chosen, owned};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -25,6 +25,7 @@ pub fn schema() -> Json {
         ),
         ("link", list("Links between two nodes, in both directions.", "link")),
         ("wifi", list("Wireless LANs: access points with their stations.", "wifi")),
+        ("cell", list("Cells: base stations with their users.", "cell")),
         ("aqm", described("The algorithm at the dumbbell's bottleneck.", "changed_aqm")),
         ("reverse_aqm", described("The algorithm in the bottleneck's reverse direction.", "changed_aqm")),
         ("traffic", list("The flows, in entries of one kind each.", "traffic")),
@@ -53,6 +54,7 @@ pub fn schema() -> Json {
         "tcp": tcp(),
         "traffic": traffic(),
         "wifi": wifi(),
+        "cell": cell(),
     });
     root
 }
@@ -63,11 +65,12 @@ fn whole() -> Json {
     let link = json!({ "required": ["from", "to"], "properties": Map::from_iter(algorithms()) });
     let traffic = json!({ "if": { "not": { "required": ["kind"] } }, "then": kind_only(&default_kind()) });
     let wifi = json!({ "required": ["ap", "stations", "mcs"], "properties": Map::from_iter(algorithms()) });
-    let lists = [("link", link), ("wifi", wifi), ("traffic", traffic)];
+    let cell = json!({ "required": ["base", "users"], "properties": Map::from_iter(algorithms()) });
+    let lists = [("link", link), ("wifi", wifi), ("cell", cell), ("traffic", traffic)];
     let lists = lists.map(|(key, items)| (key.to_owned(), json!({ "items": items })));
     json!({
         "required": ["traffic"],
-        "anyOf": [{ "required": ["dumbbell"] }, { "required": ["link"] }, { "required": ["wifi"] }],
+        "anyOf": [{ "required": ["dumbbell"] }, { "required": ["link"] }, { "required": ["wifi"] }, { "required": ["cell"] }],
         "properties": algorithms().into_iter().chain(lists).collect::<Map<_, _>>(),
     })
 }
@@ -230,6 +233,14 @@ fn wifi() -> Json {
     table("An access point and its stations.", joined(properties(WifiTable::specs()), more))
 }
 
+fn cell() -> Json {
+    let more = [
+        ("aqm", described("The algorithm on the base station's queues.", "changed_aqm")),
+        ("reverse_aqm", described("The algorithm on the users' queues.", "changed_aqm")),
+    ];
+    table("A base station and its users.", joined(properties(CellTable::specs()), more))
+}
+
 /// The keys for random losses.
 fn losses() -> [(&'static str, Json); 2] {
     let docs = ["Random losses in front of the buffer.", "Random losses in the reverse direction."];
@@ -306,13 +317,14 @@ mod tests {
     #[test]
     fn every_parameter_is_in_the_schema() {
         let schema = schema();
-        complete(&schema, General::specs(), 11);
+        complete(&schema, General::specs(), 12);
         complete(&schema["properties"]["sweep"], Sweep::specs(), 1);
         complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 2);
         complete(&schema["properties"]["response"], Response::specs(), 0);
         complete(&schema["properties"]["record"], Record::specs(), 0);
         complete(&schema["$defs"]["link"], LinkTable::specs(), 4);
         complete(&schema["$defs"]["wifi"], WifiTable::specs(), 2);
+        complete(&schema["$defs"]["cell"], CellTable::specs(), 2);
         complete(&schema["$defs"]["loss"]["anyOf"][1], Gilbert::specs(), 0);
         complete(&schema["$defs"]["loss"]["anyOf"][2], RecordedLoss::specs(), 0);
         complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);

@@ -1,8 +1,10 @@
 //! The tables of a file: the keys of each, and the checks of each by itself.
 
+mod cell;
 pub(crate) mod link;
 mod rates;
 mod recording;
+mod star;
 pub(crate) mod sweep;
 mod tcp;
 mod trace;
@@ -14,6 +16,8 @@ use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
 use crate::model::{General, Record, Response, Variation};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Table, labels};
+pub(crate) use cell::CellEntry;
+pub use cell::CellTable;
 pub(crate) use link::BUFFERS;
 pub use link::{Admission, Dumbbell, LinkTable};
 pub(crate) use link::{LinkEntry, LossEntry};
@@ -43,6 +47,7 @@ pub(crate) struct Tables {
     pub(crate) variations: [Variation; 2],
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) wifis: Vec<WifiEntry>,
+    pub(crate) cells: Vec<CellEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
 
@@ -78,6 +83,7 @@ impl<'a> Reader<'a> {
             variations,
             links: Vec::new(),
             wifis: Vec::new(),
+            cells: Vec::new(),
             traffic: Vec::new(),
         };
         if let Some(node) = root.get("observe") {
@@ -94,6 +100,9 @@ impl<'a> Reader<'a> {
         }
         for (label, table) in self.entries("wifi") {
             tables.wifis.push(self.wifi(&label, table));
+        }
+        for (label, table) in self.entries("cell") {
+            tables.cells.push(self.cell(&label, table));
         }
         for (label, table) in self.entries("traffic") {
             tables.traffic.push(self.traffic(&label, table));

@@ -2,6 +2,7 @@
 
 mod broken;
 mod buffers;
+mod cell;
 mod extends;
 mod hostile;
 mod whole;

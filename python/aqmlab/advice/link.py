@@ -10,7 +10,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.advice.kernel import FRAME
-from aqmlab.scenario import Scenario, Settings
+from aqmlab.scenario import LISTS, Scenario, Settings
 
 FASTEST = 2.5e9
 """The highest rate in bit/s that advice is for: the shaper of a device works under one lock, on one CPU at a time.
@@ -195,7 +195,7 @@ class Link:
         table = dict(resolved.get("dumbbell") or {})
         if not table:
             raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
-        for kind in ("link", "wifi"):
+        for kind in LISTS:
             if resolved.get(kind):
                 raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
         rates = ("changes", "rates", "reverse_rates", "outages", "reverse_outages", "handover")

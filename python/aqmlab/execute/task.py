@@ -20,7 +20,7 @@ from aqmlab.files import parquet
 from aqmlab.kinds import SERIES
 from aqmlab.own.source import interface, keep, packages, text_of
 from aqmlab.results.series import Recording
-from aqmlab.scenario import Scenario, algorithms
+from aqmlab.scenario import LISTS, Scenario, algorithms
 
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
@@ -171,10 +171,9 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     A user's own discipline is under the name of its class: the digest of its source identifies it, wherever the file
     is. So scenarios that differ only in how they write a discipline are equal.
     """
-    copy = {**resolved, "link": [dict(link) for link in resolved.get("link", ())]}
-    if "wifi" in resolved:
-        copy["wifi"] = [dict(wifi) for wifi in resolved["wifi"]]
-    for table in (copy, *copy["link"], *copy.get("wifi", ())):
+    copy = {**resolved, "link": resolved.get("link", ())}
+    copy |= {kind: [dict(table) for table in copy[kind]] for kind in LISTS if kind in copy}
+    for table in (copy, *(table for kind in LISTS for table in copy.get(kind, ()))):
         for key in table.keys() & {"aqm", "reverse_aqm"}:
             name = table[key]["name"]
             table[key] = _by_class({**table[key], "name": algorithms().get(name, name)})

@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.figures import engines
 from aqmlab.figures.context import target, warmup
 from aqmlab.figures.model import COLOURS, Axis, Bars, Curve, Figure, Grid, Panel, Shape, dash, shades
-from aqmlab.figures.wifi import stations
+from aqmlab.figures.wireless import stations
 from aqmlab.results.distribution import curve, panels
 from aqmlab.results.distribution import share as share_axis
 from aqmlab.results.metrics import DISTRIBUTIONS, METRICS
@@ -41,8 +41,8 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
     The panels show the means over the seeds. More than `MANY` results are sorted by their mean queue, the bars are
-    above, and the panels are small. Several engines share the panel of a discipline. Of a wireless LAN, what each
-    station gets is below.
+    above, and the panels are small. Several engines share the panel of a discipline. Of a wireless LAN or a
+    cell, what each station or user gets is below.
     """
     if not results:
         raise ValueError("there are no results to draw")

@@ -19,7 +19,7 @@ from aqmlab.references.used import Run
 from aqmlab.results.comparison import Comparison
 from aqmlab.results.result import KERNEL, Result
 from aqmlab.runs.swept import Sweep
-from aqmlab.scenario import Scenario, Settings, cables, is_own, shipped
+from aqmlab.scenario import LISTS, Scenario, Settings, cables, is_own, shipped
 from aqmlab.sealed import unsealed
 
 
@@ -153,7 +153,7 @@ def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[
     if "aqm" in resolved:
         return {**resolved, "aqm": aqm}
     observed = cables(resolved)[resolved["observe"]]
-    kinds = {kind: resolved[kind] for kind in ("link", "wifi") if kind in resolved}
+    kinds = {kind: resolved[kind] for kind in LISTS if kind in resolved}
     changed = {kind: [{**one, "aqm": aqm} if one is observed else one for one in of] for kind, of in kinds.items()}
     return {**resolved, **changed}
 

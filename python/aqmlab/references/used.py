@@ -13,7 +13,7 @@ from typing import Any
 from aqmlab.execute.engine import ENGINES, Engine
 from aqmlab.references.bibliography import named
 from aqmlab.results.metrics import METRICS
-from aqmlab.scenario import catalogue, described, is_own
+from aqmlab.scenario import LISTS, catalogue, described, is_own
 
 NEEDS: Mapping[str, Sequence[frozenset[str]]] = {
     "rpm": (frozenset({"ping"}), frozenset({"ftp", "transfer"})),
@@ -77,7 +77,7 @@ def _listed() -> Mapping[str, Any]:
 def _disciplines(run: Run) -> Iterator[Use]:
     if any(name == "qdisc" for name, _ in Engine.parse(run.engine).options):
         return  # the kernel's discipline takes the place of the scenario's; the engine stands for it
-    for table in (run.resolved, *run.resolved.get("link", ()), *run.resolved.get("wifi", ())):
+    for table in (run.resolved, *(table for kind in LISTS for table in run.resolved.get(kind, ()))):
         for key in ("aqm", "reverse_aqm"):
             if key in table:
                 yield from _discipline(table[key])

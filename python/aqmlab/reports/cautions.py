@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import LISTS, Scenario
 from aqmlab.text import printable
 
 Resolved = Mapping[str, Any]
@@ -144,9 +144,9 @@ def _queues(resolved: Resolved) -> Iterator[tuple[str, Mapping[str, Any], list[s
             yield (
                 key,
                 resolved[key],
-                [name for name, ends in capable.items() if resolved.keys() & {"link", "wifi"} or end in ends],
+                [name for name, ends in capable.items() if resolved.keys() & set(LISTS) or end in ends],
             )
-    for kind in ("link", "wifi"):
+    for kind in LISTS:
         for link in resolved.get(kind, ()):
             for key in _ENDS:
                 if link.get(key) not in (None, "auto"):

@@ -27,6 +27,8 @@ LINKS = (
     "link_goodput",
     "aggregate_mean",
     "collisions",
+    "harq_rounds_mean",
+    "in_order_wait_mean",
 )
 """The metrics of each link; one that no link has is left out."""
 

@@ -281,6 +281,10 @@ def rate_key(scenario: Scenario, link: str) -> str:
     cable = link.removesuffix(":reverse")
     way = "rate" if cable == link else "reverse_rate"
     if table := cables(scenario.resolved).get(cable):
+        if "users" in table:
+            quality = "cqi" if cable == link else "reverse_cqi"
+            key = f"{way}s"
+            return f"cell.{table['name']}.{quality if table[key] == 'auto' else key}"
         return f"wifi.{table['name']}.mcs" if "mcs" in table else f"link.{cable}.{way}"
     return f"dumbbell.{way}" if cable == "bottleneck" else _ACCESS_RATE
 

@@ -141,6 +141,8 @@ _METRICS: dict[str, _Presentation] = {
     "throughput": _Presentation("Throughput", "more"),
     "link_goodput": _Presentation("Link goodput", "more"),
     "aggregate_mean": _Presentation("Aggregate", digits=1),
+    "harq_rounds_mean": _Presentation("HARQ rounds", "less", digits=2),
+    "in_order_wait_mean": _Presentation("In-order wait", "less"),
     "collisions": _Presentation("Collisions", "less"),
     "collision_drops": _Presentation("Given up", "less"),
     "goodput": _Presentation("Goodput", "more"),

@@ -24,6 +24,8 @@ pub(crate) enum Event {
     Station(u32),
     /// The medium of a wireless LAN takes its next step.
     Medium(u32),
+    /// A slot of a cell begins.
+    Cell(u32),
     /// An algorithm's period is over.
     Period(u32),
     /// A TCP flow starts.

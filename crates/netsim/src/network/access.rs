@@ -2,6 +2,7 @@
 //! the counts of those that are, or were given up.
 
 use crate::measure::probe::Owner;
+use crate::network::bearer::Bearer;
 use crate::network::radio::Radio;
 use crate::network::station::Station;
 use crate::packet::Packet;
@@ -27,6 +28,8 @@ pub(crate) enum Access {
     Ethernet(Station),
     /// Of a wireless LAN.
     Wifi(Radio),
+    /// Of a cell.
+    Cell(Bearer),
     /// The queue in front of the driver of an access point, in this wireless LAN: the driver takes its packets as
     /// soon as it has room.
     Driver(usize),
@@ -62,6 +65,10 @@ pub(crate) struct Tally {
     pub(crate) carried: Span,
     /// Since the warm-up: the transmissions that took place, and their frames.
     pub(crate) transmissions: [u64; 2],
+    /// Since the warm-up: the blocks of a cell that were sent for the first time.
+    pub(crate) blocks: u64,
+    /// Since the warm-up: the packets of a cell that were passed on, and how long they waited for those before them.
+    waits: (u64, Span),
     /// Since the warm-up: the bytes sent, by class and by lane.
     classes: Vec<u64>,
     lanes: Vec<u64>,
@@ -75,6 +82,8 @@ impl Tally {
             lost_bytes: 0,
             carried: Span::ZERO,
             transmissions: [0; 2],
+            blocks: 0,
+            waits: (0, Span::ZERO),
             classes: vec![0; classes],
             lanes: vec![0; lanes],
         }
@@ -82,7 +91,7 @@ impl Tally {
 
     fn end_warmup(&mut self) {
         self.carried = Span::ZERO;
-        self.transmissions = [0; 2];
+        (self.transmissions, self.blocks, self.waits) = ([0; 2], 0, (0, Span::ZERO));
         self.classes.fill(0);
         self.lanes.fill(0);
     }
@@ -92,6 +101,17 @@ impl Tally {
         self.classes[owner.class] += u64::from(bytes);
         // Of an algorithm that has replaced another the lanes are not counted.
         self.lanes.get_mut(owner.lane).into_iter().for_each(|lane| *lane += u64::from(bytes));
+    }
+
+    /// A packet was passed on that had waited so long for those before it.
+    pub(crate) fn note_wait(&mut self, waited: Span) {
+        self.waits = (self.waits.0 + 1, self.waits.1 + waited);
+    }
+
+    /// The mean of these waits in s.
+    pub(crate) fn wait(&self) -> Option<f64> {
+        let (packets, sum) = self.waits;
+        (packets > 0).then(|| sum.secs() / packets as f64)
     }
 
     /// A frame has been given up.
@@ -117,6 +137,7 @@ impl Access {
         match self {
             Self::Ethernet(station) => Some(&station.tally),
             Self::Wifi(radio) => Some(&radio.tally),
+            Self::Cell(bearer) => Some(&bearer.tally),
             Self::Driver(_) => None,
         }
     }
@@ -125,18 +146,21 @@ impl Access {
         match self {
             Self::Ethernet(station) => Some(&mut station.tally),
             Self::Wifi(radio) => Some(&mut radio.tally),
+            Self::Cell(bearer) => Some(&mut bearer.tally),
             Self::Driver(_) => None,
         }
     }
 
     /// The frames that have left the queue and are neither sent nor given up.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        let (one, many) = match self {
-            Self::Ethernet(station) => (station.frame.as_ref(), None),
-            Self::Wifi(radio) => (None, Some(radio)),
-            Self::Driver(_) => (None, None),
+        let (one, radio, bearer) = match self {
+            Self::Ethernet(station) => (station.frame.as_ref(), None, None),
+            Self::Wifi(radio) => (None, Some(radio), None),
+            Self::Cell(bearer) => (None, None, Some(bearer)),
+            Self::Driver(_) => (None, None, None),
         };
-        one.into_iter().chain(many.into_iter().flat_map(Radio::frames))
+        let many = radio.into_iter().flat_map(Radio::frames);
+        one.into_iter().chain(many).chain(bearer.into_iter().flat_map(Bearer::frames))
     }
 
     /// The bytes that have left the queue and were not sent: given up, or not yet.

@@ -9,6 +9,7 @@ use crate::measure::probe::Owner;
 use crate::measure::settling::QueueSettling;
 use crate::network::access::{Access, Tally};
 use crate::network::ahead::Due;
+use crate::network::bearer::Bearer;
 use crate::network::link::Transmitter;
 use crate::network::radio::Radio;
 use crate::network::station::Station;
@@ -262,6 +263,10 @@ fn access(link: &model::Link, scenario: &Scenario, seed: u64, tally: Tally) -> O
     let stream = |what: &str| Stream::new(seed, &format!("link.{}.{what}", link.name));
     if let Some(distance) = link.half_duplex {
         return Some(Access::Ethernet(Station::new(stream("backoff"), link.rate, distance, tally)));
+    }
+    if let Some(place) = link.cell {
+        let streams = [stream("quality"), stream("errors")];
+        return Some(Access::Cell(Bearer::new(&scenario.cells[place.cell], place, streams, tally)));
     }
     let model::Air { lan, part } = link.wifi?;
     let wifi = &scenario.wifis[lan];

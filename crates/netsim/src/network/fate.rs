@@ -19,7 +19,7 @@ pub enum Cause {
     Ecn,
     /// On a half-duplex link, after its last collision.
     Collisions,
-    /// On a link of a wireless LAN, after its last retry.
+    /// On a link of a wireless LAN or a cell, after its last retry.
     Retries,
 }
 

@@ -253,6 +253,7 @@ mod tests {
             framing: None,
             half_duplex: None,
             wifi: None,
+            cell: None,
             packet: Bytes(500),
         }
     }

@@ -1,6 +1,7 @@
 //! The links, and the travel of packets over them.
 
 mod aqm_link;
+mod cell;
 mod gated;
 mod live;
 mod shared;
@@ -15,6 +16,7 @@ use crate::measure::probe::Probe;
 use crate::network::access::Access;
 use crate::network::ahead::{self, Due, Early, Lookahead, Plan};
 use crate::network::aqm_queue::AqmQueue;
+use crate::network::cell::Cell;
 use crate::network::fate::{Cause, Lost};
 use crate::network::gate::AtGate;
 use crate::network::hosts::Hosts;
@@ -55,6 +57,8 @@ pub(crate) struct Network<P> {
     hops: Vec<Hop>,
     /// The wireless LANs.
     pub(crate) media: Vec<Medium>,
+    /// The cells.
+    pub(crate) cells: Vec<Cell>,
     /// The first hop of each path, by the nodes that it joins.
     starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,
@@ -117,7 +121,8 @@ impl<P: Probe> Network<P> {
         let starts = routes.starts();
         let hops = routes.into_hops(&plan);
         let mut media = crate::network::medium::all(scenario, seed);
-        let slots = assign_slots(&mut links, &mut media, &hops, lookahead);
+        let mut cells = crate::network::cell::all(scenario);
+        let slots = assign_slots(&mut links, (&mut media, &mut cells), &hops, lookahead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let hosts = Hosts::new(&scenario.traffic, seed);
@@ -127,6 +132,7 @@ impl<P: Probe> Network<P> {
             links,
             hops,
             media,
+            cells,
             starts,
             probe,
             early,
@@ -208,6 +214,9 @@ impl<P: Probe> Network<P> {
             link.delay_at(Time::ZERO).secs()
                 + match access {
                     Some(Access::Driver(_)) => 0.0,
+                    Some(Access::Cell(bearer)) => {
+                        self.cells[bearer.place.cell].rules.idle_time(bearer.place.way, size as u32, rates(i))
+                    }
                     Some(Access::Wifi(radio)) => radio.phy.transmission(Phy::frame(size as u32)).secs(),
                     _ => 8.0 * f64::from(link.transmitter.length(size as u32)) / rates(i).bits(),
                 }
@@ -488,7 +497,12 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 /// Assigns a slot on the event list to the head of each line that a packet may be on, then to the transmitters and timers
 /// of links with an AQM; returns the event of each. A live run may put packets on any line. All are in the order of the
 /// links, so that of what two links send at one time, the first link's comes first, whether they work ahead or not.
-fn assign_slots(links: &mut [Link], media: &mut [Medium], hops: &[Hop], lookahead: Lookahead) -> Vec<Event> {
+fn assign_slots(
+    links: &mut [Link],
+    (media, cells): (&mut [Medium], &mut [Cell]),
+    hops: &[Hop],
+    lookahead: Lookahead,
+) -> Vec<Event> {
     let mut has_line = vec![lookahead == Lookahead::None; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
         has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked | Then::Wanders);
@@ -508,6 +522,10 @@ fn assign_slots(links: &mut [Link], media: &mut [Medium], hops: &[Hop], lookahea
     for (i, medium) in media.iter_mut().enumerate() {
         medium.slot = slots.len();
         slots.push(Event::Medium(i as u32));
+    }
+    for (i, cell) in cells.iter_mut().enumerate() {
+        cell.event = slots.len();
+        slots.push(Event::Cell(i as u32));
     }
     slots
 }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::measure::probe::Probe;
 use aqm::unit::{Rate, Span};
-use scenario::model::{Link, Part};
+use scenario::model::{Link, Part, Place};
 
 impl<P: Probe> Simulation<P> {
     /// The violations of conservation in the run, which must be over, one sentence each; none in a correct run.
@@ -48,12 +48,22 @@ impl<P: Probe> Simulation<P> {
             let seconds = (to.nanos() - from.nanos()) as f64 * 1e-9;
             // The window's ends are whole nanoseconds.
             let highest = link.changes.iter().map(|change| change.rate).fold(link.rate, Rate::max);
-            let most = link.capacity(from, to) + 2e-9 * highest.bits() + self.beyond(link);
+            let most = match self.fastest_in_cell(link) {
+                // What is sent before the window may arrive in it.
+                Some(rate) => rate.max(highest).bits() * to.secs(),
+                None => link.capacity(from, to) + 2e-9 * highest.bits() + self.beyond(link),
+            };
             if metrics.traffic.throughput * seconds > most * (1.0 + 1e-9) {
                 found.push(format!("link {}: throughput = {} bit/s", link.name, metrics.traffic.throughput));
             }
         }
         found
+    }
+
+    /// The highest rate among which the quality of a link of a cell wanders, or 0.
+    fn fastest_in_cell(&self, link: &Link) -> Option<Rate> {
+        let Place { cell, user, way } = link.cell?;
+        Some(self.scenario.cells[cell].users[user][way].rates.last().copied().unwrap_or_default())
     }
 
     /// Bits that a link may send in the window beyond what its rates allow, because a packet keeps the rate at which its

@@ -9,7 +9,7 @@ use crate::measure::loss_runs::Runs;
 use crate::measure::probe::{Owner, Probe};
 use crate::network::aqm_queue::AqmQueue;
 use crate::network::link::Transmitter;
-use crate::network::{Access, Whose, back};
+use crate::network::{Access, Tally, Whose, back};
 use aqm::queue::Counts;
 use aqm::unit::Span;
 use run::results::{
@@ -246,12 +246,16 @@ impl<P: Probe> Simulation<P> {
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
-            collisions: tally.map(|tally| tally.collisions),
+            collisions: tally.filter(|_| declared.cell.is_none()).map(|tally| tally.collisions),
             collision_drops: tally.map(|tally| tally.lost),
             aggregate_mean: tally.and_then(|tally| {
                 let [transmissions, frames] = tally.transmissions;
-                (transmissions > 0).then(|| frames as f64 / transmissions as f64)
+                (frames > 0).then(|| frames as f64 / transmissions as f64)
             }),
+            harq_rounds_mean: tally.and_then(|tally| {
+                (tally.blocks > 0).then(|| tally.transmissions[0] as f64 / tally.blocks as f64)
+            }),
+            in_order_wait_mean: tally.and_then(Tally::wait),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),

@@ -2,17 +2,17 @@
 
 mod handover;
 
-use crate::keys::{BOTTLENECK, RECORDED, below};
+use crate::keys::{ALGORITHMS, BOTTLENECK, RECORDED, below};
 use crate::model::estimate::Estimate;
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, Feedback, Flavour, Jitter, Outage, Part, Scenario, Tcp,
+    Buffer, Change, Clock, Distribution, Feedback, Flavour, Jitter, Link, Outage, Part, Scenario, Tcp,
     TrafficKind, Udp, Variation,
 };
 use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
 use crate::tables::variation::OUTAGES;
-use crate::tables::{BUFFERS, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
+use crate::tables::{BUFFERS, CellEntry, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
 use aqm::params::{Field, ParamError};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
@@ -153,6 +153,13 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
             let message =
                 "`half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys";
             reader.refuse(&below(path, key), None, message);
+        }
+        for CellEntry { path, cell, .. } in &tables.cells {
+            // The recording of all users is one.
+            for rates in cell.iter().flat_map(|(_, rates)| rates.first()) {
+                let rates = rates.each_ref().map(|rate| rate.recorded.clone());
+                recorded(path, &rates, general.duration, reader);
+            }
         }
     }
     buffers(tables, scenario, reader);
@@ -382,8 +389,8 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let entries = tables.links.iter().map(|entry| (&*entry.table.name, entry)).collect();
     for link in &scenario.links {
         let (Limit::Bytes(bytes) | Limit::BytesBefore(bytes)) = link.buffer else { continue };
-        let (path, buffer) = match link.wifi {
-            Some(air) => of_wifi(&tables.wifis[air.lan], air.part),
+        let (path, buffer) = match wireless(link, tables) {
+            Some((path, way, buffers)) => (below(path, ["buffer", "reverse_buffer"][way]), buffers[way]),
             None => said(&link.name, tables, &entries),
         };
         if !reader.fine(&[&path]) {
@@ -404,13 +411,16 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     }
 }
 
-/// What the file says about the buffer of a part of a wireless LAN, and where.
-fn of_wifi(entry: &WifiEntry, part: Part) -> (String, Buffer) {
-    let WifiEntry { path, table, .. } = entry;
-    match part {
-        Part::Front | Part::Down(_) => (below(path, "buffer"), table.buffer),
-        Part::Up(_) => (below(path, "reverse_buffer"), table.reverse_buffer),
+/// The entry of the wireless LAN or the cell of which a link is a part, the link's direction, and the entry's buffers.
+fn wireless<'a>(link: &Link, tables: &'a Tables) -> Option<(&'a str, usize, [Buffer; 2])> {
+    if let Some(place) = link.cell {
+        let CellEntry { path, table, .. } = &tables.cells[place.cell];
+        return Some((path, place.way, [table.buffer, table.reverse_buffer]));
     }
+    let air = link.wifi?;
+    let WifiEntry { path, table, .. } = &tables.wifis[air.lan];
+    let way = usize::from(matches!(air.part, Part::Up(_)));
+    Some((path, way, [table.buffer, table.reverse_buffer]))
 }
 
 /// What the file says about the buffer of a link, and where.
@@ -427,7 +437,9 @@ fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (St
             ("dumbbell", auto, table.reverse_buffer)
         }
         (None, Some(table)) => ("dumbbell", ("access_buffer", table.access_buffer), None),
-        (None, None) => unreachable!("a link is of a dumbbell, of a wireless LAN or of its own table"),
+        (None, None) => {
+            unreachable!("a link is of a dumbbell, of a wireless LAN, of a cell or of its own table")
+        }
     };
     let (key, buffer) =
         reverse.filter(|_| link != cable).map_or(buffer, |reverse| ("reverse_buffer", reverse));
@@ -443,13 +455,8 @@ pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_
         {
             let cable = link.cable();
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
-            let (key, list) = match link.wifi {
-                Some(Air { lan, part: Part::Up(_) }) => ("reverse_aqm", Some(&tables.wifis[lan].path)),
-                Some(Air { lan, .. }) => ("aqm", Some(&tables.wifis[lan].path)),
-                None => (key, None),
-            };
-            let path = match list {
-                Some(path) => below(path, key),
+            let path = match wireless(link, tables) {
+                Some((path, way, _)) => below(path, ALGORITHMS[way]),
                 None if tables.dumbbell.is_some() => key.to_owned(),
                 None => format!("link.{cable}.{key}"),
             };
@@ -510,7 +517,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
         TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
         TrafficKind::Ftp(_) => {
             let cable = link.cable();
-            if link.wifi.is_some() {
+            if link.wifi.is_some() || link.cell.is_some() {
                 return count;
             }
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

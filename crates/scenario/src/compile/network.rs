@@ -1,12 +1,12 @@
 //! The nodes, links and traffic that the tables describe, without abbreviations.
 
-mod wifi;
+mod wireless;
 
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
-    Air, Buffer, Change, Clock, Distribution, EcnPath, General, Handover, Link, Loss, Outage, Scenario,
-    Traffic, Variation, Wifi, least_common_multiple,
+    Air, Buffer, Cell, Change, Clock, Distribution, EcnPath, General, Handover, Link, Loss, Outage, Place,
+    Scenario, Traffic, Variation, Wifi, least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
@@ -34,6 +34,8 @@ struct Cable<'a> {
     half_duplex: Option<Span>,
     /// Its parts of a wireless LAN, in the two directions.
     airs: [Option<Air>; 2],
+    /// Its parts of a cell, in the two directions.
+    cells: [Option<Place>; 2],
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
@@ -79,6 +81,7 @@ struct Network {
     numbers: HashMap<String, usize>,
     links: Vec<Link>,
     wifis: Vec<Wifi>,
+    cells: Vec<Cell>,
     /// What the file says about the buffer of each link.
     buffers: Vec<Said>,
     packet: Bytes,
@@ -145,6 +148,7 @@ impl Network {
                 },
                 half_duplex: cable.half_duplex,
                 wifi: cable.airs[i],
+                cell: cable.cells[i],
                 packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
@@ -162,6 +166,7 @@ impl Network {
             framing: dumbbell.framing.as_ref(),
             half_duplex: None,
             airs: [None; 2],
+            cells: [None; 2],
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             outages: dumbbell.all_outages(),
@@ -186,6 +191,7 @@ impl Network {
                 framing: None,
                 half_duplex: dumbbell.access_half_duplex,
                 airs: [None; 2],
+                cells: [None; 2],
                 rates: [rate; 2],
                 changes: Default::default(),
                 outages: [&[]; 2],
@@ -223,6 +229,7 @@ impl Network {
             framing: table.framing.as_ref(),
             half_duplex: table.half_duplex,
             airs: [None; 2],
+            cells: [None; 2],
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             outages: table.all_outages(),
@@ -303,7 +310,11 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     match &tables.dumbbell {
         Some(dumbbell) => network.dumbbell(dumbbell, hosts, tables),
         None if !reader.document.is_graph() => {
-            reader.refuse("", None, "no network: needs a [dumbbell], or [[link]] or [[wifi]] tables");
+            reader.refuse(
+                "",
+                None,
+                "no network: needs a [dumbbell], or [[link]], [[wifi]] or [[cell]] tables",
+            );
         }
         None => {
             for key in ALGORITHMS.into_iter().filter(|key| reader.document.root().get(key).is_some()) {
@@ -318,6 +329,9 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     }
     for entry in &tables.wifis {
         network.add_wifi(entry, reader);
+    }
+    for entry in &tables.cells {
+        network.add_cell(entry, reader);
     }
     let observed = observed(tables, &network, reader);
     // An observed link is measured, and so is one that cannot know ahead when packets leave: a buffer without an algorithm
@@ -341,6 +355,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         nodes: network.nodes,
         links: network.links,
         wifis: network.wifis,
+        cells: network.cells,
         observed,
         discipline,
         traffic,
@@ -356,7 +371,9 @@ fn discipline(tables: &Tables, observed: Option<&Link>) -> String {
     let cable = name.trim_end_matches(":reverse");
     let entry = tables.links.iter().find(|entry| entry.table.name == cable);
     let wifi = observed.and_then(|link| Some(&tables.wifis[link.wifi?.lan]));
-    let said = match entry.map(|entry| &entry.aqms).or(wifi.map(|entry| &entry.aqms)) {
+    let cell = observed.and_then(|link| Some(&tables.cells[link.cell?.cell]));
+    let wireless = wifi.map(|entry| &entry.aqms).or(cell.map(|entry| &entry.aqms));
+    let said = match entry.map(|entry| &entry.aqms).or(wireless) {
         Some(aqms) => aqms,
         None if cable == BOTTLENECK => &tables.aqms,
         None => &[None, None],
@@ -414,7 +431,7 @@ fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usiz
     let managed = || network.links.iter().position(|link| link.aqm.is_some());
     let default = if tables.dumbbell.is_some() { named(BOTTLENECK) } else { managed() };
     default.unwrap_or_else(|| {
-        if reader.fine(&["link", "wifi", "observe"]) && !network.links.is_empty() {
+        if reader.fine(&["link", "wifi", "cell", "observe"]) && !network.links.is_empty() {
             let message = "missing: no link has an aqm; name the link that the metrics describe";
             reader.refuse("observe", None, message);
         }
@@ -463,7 +480,16 @@ fn traffic(
     });
 
     let known = !from.is_empty() && !to.is_empty();
-    if known && reader.fine(&[&paths[0], &paths[1], &below(&entry.path, "count"), "dumbbell", "link", "wifi"])
+    if known
+        && reader.fine(&[
+            &paths[0],
+            &paths[1],
+            &below(&entry.path, "count"),
+            "dumbbell",
+            "link",
+            "wifi",
+            "cell",
+        ])
     {
         pairs(entry, &from, &to, network, islands, reader);
     }
@@ -502,7 +528,7 @@ fn ends(
             numbers.extend((1..=*hosts).map(|i| network.numbers[&format!("{prefix}{host}{i}")]));
         } else if let Some(&number) = network.numbers.get(name) {
             numbers.push(number);
-        } else if reader.fine(&[path, "dumbbell", "link", "wifi"]) {
+        } else if reader.fine(&[path, "dumbbell", "link", "wifi", "cell"]) {
             let groups =
                 GROUPS.iter().zip(groups).filter(|(_, (_, hosts))| *hosts > 0).map(|((group, _), _)| *group);
             let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));

@@ -5,7 +5,7 @@ use crate::keys::{ALGORITHMS, BOTTLENECK, LOSSES};
 use crate::model::{Link, Loss, Scenario};
 use crate::reader::Algorithm;
 use crate::tables::traffic::has;
-use crate::tables::{Admission, LinkEntry, LossEntry, Tables, TrafficEntry, WifiEntry};
+use crate::tables::{Admission, LinkEntry, LossEntry, Tables, TrafficEntry};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, Params};
 use aqm::unit::Limit;
@@ -40,9 +40,9 @@ fn link(entry: &LinkEntry, scenario: &Scenario) -> Json {
     Json::Object(map)
 }
 
-fn wifi(entry: &WifiEntry) -> Json {
-    let mut map = parameters(&entry.table);
-    algorithms(&mut map, &entry.aqms);
+fn managed(table: &impl Params, aqms: &[Option<Algorithm>; 2]) -> Json {
+    let mut map = parameters(table);
+    algorithms(&mut map, aqms);
     Json::Object(map)
 }
 
@@ -103,7 +103,12 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
         map.insert("link".to_owned(), tables.links.iter().map(|entry| link(entry, scenario)).collect());
     }
     if !tables.wifis.is_empty() {
-        map.insert("wifi".to_owned(), tables.wifis.iter().map(wifi).collect());
+        let wifis = tables.wifis.iter().map(|entry| managed(&entry.table, &entry.aqms));
+        map.insert("wifi".to_owned(), wifis.collect());
+    }
+    if !tables.cells.is_empty() {
+        let cells = tables.cells.iter().map(|entry| managed(&entry.table, &entry.aqms));
+        map.insert("cell".to_owned(), cells.collect());
     }
     map.insert("traffic".to_owned(), tables.traffic.iter().map(traffic).collect());
     map.insert("response".to_owned(), Json::Object(parameters(&tables.response)));

@@ -1,6 +1,7 @@
 //! A link between two nodes: its rate and the changes of it, its delay, its buffer, its random losses, and what becomes of
 //! ECN there.
 
+use super::cell::Place;
 use super::distribution::Distribution;
 use super::handover::Handover;
 use super::variation::{Outage, PROBABILITIES, Variation};
@@ -57,6 +58,8 @@ pub struct Link {
     pub half_duplex: Option<Span>,
     /// If it is a part of a wireless LAN: which.
     pub wifi: Option<Air>,
+    /// If it is a part of a cell: which.
+    pub cell: Option<Place>,
     /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
@@ -204,7 +207,7 @@ impl Link {
     /// Whether other links send on its medium, too.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
-        self.half_duplex.is_some() || self.wifi.is_some()
+        self.half_duplex.is_some() || self.wifi.is_some() || self.cell.is_some()
     }
 
     /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
@@ -369,6 +372,7 @@ pub(super) mod tests {
             framing: None,
             half_duplex: None,
             wifi: None,
+            cell: None,
             packet: Bytes(500),
         }
     }

@@ -304,23 +304,26 @@ impl Reader<'_> {
             let at = below(path, "changes");
             self.refuse(&at, None, "`rates` is given as well: remove one of them");
         }
-        let mut read = |key: &str, said: &mut Option<Recorded>| {
-            let said = said.as_mut()?;
-            let at = below(path, key);
-            if said.file.is_empty() {
-                let message = "needs a `file`: CSV, or a packet-delivery trace of Mahimahi";
-                self.refuse(&at, None, message);
-                return None;
-            }
-            let how = said.clone();
-            self.recording(&mut said.file, &below(&at, "file"), |file| Rates::read(file, &how))
-        };
         let [there, back] = link.said;
-        let recorded = [read(RECORDED[0], there), read(RECORDED[1], back)];
+        let recorded = [
+            self.recorded_rates(there, &below(path, RECORDED[0])),
+            self.recorded_rates(back, &below(path, RECORDED[1])),
+        ];
         let [there, back] = recorded.each_ref().map(|rates| rates.as_ref().map(Rates::mean_rate));
         *link.rate = there.filter(|_| table.get("rate").is_none()).unwrap_or(*link.rate);
         *link.reverse_rate = link.reverse_rate.or(back);
         recorded
+    }
+
+    /// The recorded rates that the table at `path` describes, whose file is set to its full path.
+    pub(super) fn recorded_rates(&mut self, said: &mut Option<Recorded>, path: &str) -> Option<Rates> {
+        let said = said.as_mut()?;
+        if said.file.is_empty() {
+            self.refuse(path, None, "needs a `file`: CSV, or a packet-delivery trace of Mahimahi");
+            return None;
+        }
+        let how = said.clone();
+        self.recording(&mut said.file, &below(path, "file"), |file| Rates::read(file, &how))
     }
 
     /// Refuses losses that a link has twice.

@@ -131,6 +131,20 @@ impl Rates {
         Rate::bit_per_s(self.mean().round() as u64)
     }
 
+    /// The same rates, begun at `since`.
+    pub(crate) fn begun(&self, since: Span) -> Self {
+        let ends = self.changes.iter().skip(1).map(|change| change.at).chain([self.period]);
+        let parts: Vec<_> =
+            self.changes.iter().zip(ends).map(|(change, end)| (change.at, end, change.rate)).collect();
+        let cut = |(from, to): (Span, Span)| {
+            parts.iter().filter_map(move |&(at, end, rate)| {
+                let (at, end) = (at.max(from), end.min(to));
+                (at < end).then(|| (rate.bits(), Span::ns(end.nanos() - at.nanos())))
+            })
+        };
+        Self::joined(cut((since, self.period)).chain(cut((Span::ZERO, since))))
+    }
+
     /// The highest rate.
     pub(crate) fn highest(&self) -> Rate {
         self.changes.iter().map(|change| change.rate).max().unwrap_or_default()

@@ -1,17 +1,14 @@
 //! `[[wifi]]`: an access point and its stations.
 
-use crate::keys::{ALGORITHMS, below, is_name};
+use crate::keys::{ALGORITHMS, below};
 use crate::model::{Access, Buffer, Phy, Queues, Scheduler, Standard, Wifi};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::Table;
 use crate::tables::link::{BUFFERS, DELAYS};
+use crate::tables::star::{Star, of};
 use aqm::params;
 use aqm::params::{Field, Range};
 use aqm::unit::{Limit, Span};
-use std::collections::HashSet;
-
-/// Most stations, to which a queue each belongs.
-const MOST_STATIONS: usize = 1000;
 
 /// The longest transmission that a preamble can announce.
 const LONGEST: f64 = 5.484e-3;
@@ -105,11 +102,6 @@ impl WifiEntry {
     }
 }
 
-/// The value of a station in a list that has one for all or one for each.
-fn of<T: Copy>(values: &[T], station: usize) -> Option<T> {
-    if let [value] = values { Some(*value) } else { values.get(station).copied() }
-}
-
 impl Reader<'_> {
     /// Reads a `[[wifi]]`.
     pub(super) fn wifi(&mut self, label: &str, table: &Table) -> WifiEntry {
@@ -117,60 +109,17 @@ impl Reader<'_> {
         let mut read: WifiTable = self.assigned(table, &path, &ALGORITHMS);
         read.name = label.to_owned();
         let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
-        self.nodes_of(&read, &path);
-        let wifi = self.fits(&read, &path);
+        let star = Star {
+            middle: ("ap", "access point", &read.ap),
+            others: ("stations", ["stations", "station"], &read.stations),
+        };
+        self.star(&star, &path);
+        let wifi = self.fits(&read, &star, &path);
         WifiEntry { path, table: read, aqms, wifi }
     }
 
-    /// Checks the names of the access point and the stations.
-    fn nodes_of(&mut self, table: &WifiTable, path: &str) {
-        let [ap, stations] = ["ap", "stations"].map(|key| below(path, key));
-        if table.ap.is_empty() && self.fine(&[&ap]) {
-            self.refuse(&ap, None, "missing: must be the name of a node");
-        }
-        if table.stations.is_empty() && self.fine(&[&stations]) {
-            self.refuse(&stations, None, "missing: must be the names of the nodes that are stations");
-        }
-        if table.stations.len() > MOST_STATIONS {
-            let message = format!("{} stations, at most {MOST_STATIONS}", table.stations.len());
-            self.refuse(&stations, None, message);
-        }
-        let mut seen = HashSet::from([&table.ap]);
-        for (path, name) in
-            [(&ap, &table.ap)].into_iter().chain(table.stations.iter().map(|name| (&stations, name)))
-        {
-            let found = || Some(format!("{name:?}"));
-            if !name.is_empty() && !is_name(name) && self.fine(&[path]) {
-                self.refuse(path, found(), "must be made of letters, digits, \"-\" and \"_\"");
-            } else if *path == stations && !seen.insert(name) && self.fine(&[path]) {
-                self.refuse(
-                    path,
-                    found(),
-                    "must be another node than the access point and each other station",
-                );
-            }
-        }
-    }
-
-    /// Checks that a list has one value for all stations or one for each.
-    fn for_each_station(&mut self, path: &str, values: usize, stations: &[String]) {
-        if values == 1 || values == stations.len() || stations.is_empty() || !self.fine(&[path]) {
-            return;
-        }
-        let message = match stations.get(values) {
-            Some(name) => format!(
-                "{values} values, but {} stations: {name} has none; give one for all or one for each",
-                stations.len()
-            ),
-            None => {
-                format!("{values} values, but {} stations: give one for all or one for each", stations.len())
-            }
-        };
-        self.refuse(path, None, message);
-    }
-
     /// What the engine needs, if the values fit together.
-    fn fits(&mut self, table: &WifiTable, path: &str) -> Option<Wifi> {
+    fn fits(&mut self, table: &WifiTable, star: &Star<'_>, path: &str) -> Option<Wifi> {
         let WifiTable { standard, width, guard, stations, .. } = table;
         let at = |key: &str| below(path, key);
         let standard_name = standard.value().to_string();
@@ -202,10 +151,10 @@ impl Reader<'_> {
         }
         let mcs = table.mcs.as_deref().unwrap_or_default();
         if table.mcs.is_some() {
-            self.for_each_station(&at("mcs"), mcs.len(), stations);
+            self.for_each(&at("mcs"), mcs.len(), star);
         }
-        self.for_each_station(&at("streams"), table.streams.len(), stations);
-        self.for_each_station(&at("error"), table.error.len(), stations);
+        self.for_each(&at("streams"), table.streams.len(), star);
+        self.for_each(&at("error"), table.error.len(), star);
         if !self.fine(&[path]) {
             return None;
         }

@@ -1,5 +1,5 @@
 //! Links that share their medium with others: half-duplex Ethernet, of which the link back is the other one; `wifi` has the
-//! parts of a wireless LAN.
+//! parts of a wireless LAN, `cell` those of a cell.
 
 use super::Network;
 use crate::engine::order::{NEVER, Order};
@@ -28,6 +28,7 @@ impl<P: Probe> Network<P> {
                 self.enqueue_at_radio(clock, i, &packet);
                 return;
             }
+            Some(Access::Cell(_)) => return self.enqueue_at_bearer(clock, i, &packet),
             Some(&Access::Driver(medium)) => {
                 if self.admit(i, &packet) {
                     self.feed_driver(clock, medium);
@@ -76,6 +77,7 @@ impl<P: Probe> Network<P> {
     pub(super) fn load_shared<C: Order>(&mut self, clock: C, i: usize) {
         match self.links[i].aqm_queue().access.as_deref() {
             Some(Access::Wifi(_)) => self.load_radio(clock, i),
+            Some(Access::Cell(_)) => self.wake_bearer(clock, i),
             Some(&Access::Driver(medium)) => self.feed_driver(clock, medium),
             _ => self.load_station(clock, i),
         }

@@ -1,4 +1,4 @@
-"""What the stations of a wireless LAN get: airtime of each, goodput and delay of the traffic."""
+"""What the stations of a wireless LAN or the users of a cell get: their share, goodput and delay of the traffic."""
 
 from __future__ import annotations
 
@@ -15,27 +15,35 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.results.summary import Summary
 
+_SHARES = {"stations": "Airtime", "users": "Resources"}
+"""What a link has a share of, by the key of those at its end."""
+
 _SHARE = 0.8
 """The part of a row that its bars take."""
 
 
 def stations(results: Mapping[str, Result], colours: Mapping[str, str]) -> Grid | None:
-    """Show the airtime to and from each station, and goodput and delay of each traffic entry, a bar for each result.
+    """Show the share of each station or user, and goodput and delay of each traffic entry, a bar for each result.
 
-    Intervals are the 95 % confidence intervals. None if the scenario has no wireless LAN.
+    Shares are airtime of a wireless LAN and resource blocks of a cell, to each and from each. Intervals are the 95 %
+    confidence intervals. None if the scenario has neither.
     """
     resolved = next(iter(results.values())).scenario.resolved
-    links = [name for name, table in cables(resolved).items() if "stations" in table and name != table["name"]]
-    if not links:
+    named = {
+        key: [name for name, table in cables(resolved).items() if key in table and name != table["name"]]
+        for key in _SHARES
+    }
+    shown = [_SHARES[key] for key, names in named.items() if names]
+    if not shown:
         return None
-    airtime = [link for name in links for link in (name, f"{name}:reverse")]
+    links = [link for names in named.values() for name in names for link in (name, f"{name}:reverse")]
     entries = [entry["name"] for entry in resolved["traffic"]]
     panels = [
-        _panel("Airtime (%)", "links", airtime, "utilisation", results, colours),
+        _panel(", ".join(shown) + " (%)", "links", links, "utilisation", results, colours),
         _panel(METRICS["goodput"].axis, "classes", entries, "goodput", results, colours),
         _panel(METRICS["delay_p95"].axis, "classes", entries, "delay_p95", results, colours),
     ]
-    rows = max(len(airtime), len(entries)) * len(results)
+    rows = max(len(links), len(entries)) * len(results)
     return Grid(panels=panels, across=3, height=0.7 + 0.14 * rows)
 
 
