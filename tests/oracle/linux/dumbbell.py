@@ -78,6 +78,10 @@ def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
         tcp["ecn"] = True
         if conf["ecn"] == 3:
             tcp["ecn_feedback"] = "accurate"
+    if conf.get("offload"):
+        tcp["offload"] = True
+    if conf.get("fq"):
+        tcp["pacing"] = "fq"
     if "hystart" in conf and congestion == "cubic":
         tcp["hystart"] = bool(conf["hystart"])
     for key, value in conf.get("sysctl", {}).items():

@@ -122,7 +122,44 @@ def _varied() -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"netem_{name}_{cc}", dumbbell("pfifo limit 100", group(2, cc, 20), path=words)
 
 
-CLOSED = dict(_closed()) | dict(_others()) | dict(_varied())
+def _bursts() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Hosts that offload: senders hand over several segments at once; two seeds each."""
+    for rate, rtt_ms, cc, n, name in (
+        (10, 40, "cubic", 1, "100p"),
+        (10, 40, "cubic", 2, "20p"),
+        (10, 100, "reno", 2, "60p"),
+        (10, 40, "bbr", 1, "100p"),
+        (10, 40, "cubic", 2, "codel"),
+        (20, 20, "bbr", 2, "50p"),
+        (20, 10, "reno", 2, "fq_codel"),
+        (20, 20, "cubic", 4, "pie"),
+        (50, 20, "cubic", 2, "100p"),
+        (50, 20, "reno", 1, "60p"),
+        (50, 40, "bbr", 2, "codel"),
+        (50, 10, "cubic", 4, "fq_codel"),
+        (100, 20, "cubic", 1, "60p"),
+        (100, 20, "cubic", 2, "codel"),
+        (100, 10, "reno", 2, "40p"),
+        (100, 30, "bbr", 1, "250p"),
+        (100, 20, "bbr", 4, "fq_codel"),
+        (100, 2, "cubic", 2, "100p"),
+        # With fq at the sender, which paces CUBIC and Reno too.
+        (20, 20, "reno", 1, "codel fq"),
+        (50, 20, "cubic", 2, "60p fq"),
+        (100, 20, "cubic", 1, "60p fq"),
+        (100, 20, "bbr", 1, "60p fq"),
+    ):
+        queue, *fq = name.split()
+        words = DISCIPLINES.get(queue) or f"pfifo limit {queue[:-1]}"
+        # About as many packets each, but for the slowest links.
+        long = {10: {}, 20: {"dur": 40, "warm": 8}, 50: {"dur": 20, "warm": 4}, 100: {"dur": 16, "warm": 4}}[rate]
+        more: dict[str, Any] = {"rate_mbit": rate, "offload": True, **({"fq": True} if fq else {}), **long}
+        yield "_".join(("offload", cc, f"{rate}m", f"{rtt_ms}ms", f"n{n}", *name.split())), dumbbell(
+            words, group(n, cc, rtt_ms), **more
+        )
+
+
+CLOSED = dict(_closed()) | dict(_others()) | dict(_varied()) | dict(_bursts())
 """What is stored in reference.jsonl."""
 
 _SMALL = {name: words.replace("avpkt 1500 burst 40", "avpkt 1000 burst 50") for name, words in DISCIPLINES.items()}

@@ -175,7 +175,7 @@ impl<'a> Builder<'a> {
                 traffic.name
             ))),
             TrafficKind::Udp(udp, ecn) => {
-                if !matches!(udp, Udp::Cbr(_)) {
+                if !matches!(udp, Udp::Cbr { burst: 1, .. }) {
                     let message =
                         format!("the variation of the rate of {}: its mean replaces it", traffic.name);
                     self.leave_out(message);
@@ -292,6 +292,9 @@ impl<'a> Builder<'a> {
                     traffic.name, self.scenario.links[i].name, self.observed.name
                 )));
             }
+        }
+        if tcp.offload || tcp.receive_offload > Span::ZERO {
+            self.leave_out(format!("the bursts of {}, whose hosts offload", traffic.name));
         }
         if tcp.congestion != Congestion::Reno {
             let name = &traffic.name;

@@ -56,6 +56,9 @@ macro_rules! controls {
             fn rechecks_app_limited(&self) -> bool {
                 match self { $(Self::$control(control) => control.rechecks_app_limited()),* }
             }
+            fn most_at_once(&self, state: &State, profile: &Profile) -> u32 {
+                match self { $(Self::$control(control) => control.most_at_once(state, profile)),* }
+            }
             #[inline]
             fn on_send(&mut self, state: &State, seq: u32) {
                 match self { $(Self::$control(control) => control.on_send(state, seq)),* }

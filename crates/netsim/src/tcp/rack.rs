@@ -28,6 +28,7 @@
 
 mod accurate;
 pub mod board;
+pub(in crate::tcp) mod burst;
 pub mod clock;
 pub mod minmax;
 mod output;

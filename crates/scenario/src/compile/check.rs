@@ -504,7 +504,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
     let count = format!("traffic.{name}.count ({})", traffic.count);
     match &traffic.kind {
         TrafficKind::Udp(
-            Udp::Cbr(rate) | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
+            Udp::Cbr { rate, .. } | Udp::OnOff { rate, .. } | Udp::Poisson(rate) | Udp::Fgn { rate, .. },
             _,
         ) => {
             format!("traffic.{name}.rate ({rate}) or {count}")

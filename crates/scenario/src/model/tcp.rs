@@ -85,6 +85,16 @@ choice! {
 }
 
 choice! {
+    /// Who paces a sender's segments.
+    pub enum Pacing {
+        /// The congestion control, if it sets a pace.
+        Own = "own",
+        /// The sending host too (Linux's queue discipline fq).
+        Fq = "fq",
+    }
+}
+
+choice! {
     /// The early marks that halve TCP Prague's window.
     pub enum EarlyMarks {
         /// Only the first.
@@ -198,6 +208,15 @@ tcp! {
         quick_acks: Option<u32> = Some(0), "segments", Range::new(0.0, 1e9);
         /// Let ACKs of segments beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
+        /// Let several segments leave the host at once, as many as its pace has in a millisecond, more on short paths, and at most
+        /// 64 kB (Linux's segmentation offload). They leave one after the other at the rate of the host's link.
+        offload: bool = false, "";
+        /// Who paces the segments: `own`, the congestion controls that set a pace, which are BBR and TCP Prague; `fq`, also the
+        /// sending host, for every control (Linux's queue discipline fq).
+        pacing: Pacing = Pacing::Own, "";
+        /// How long arriving segments wait for others of their flow, which the receiver takes in at once and acknowledges at
+        /// once (receive offload and interrupt moderation); 0 for no such wait.
+        receive_offload: Span = Span::ZERO, "s", Range::new(0.0, 0.1);
         /// Send a SYN before the data.
         handshake: bool = true, "";
         /// Send data as ECT and respond to CE marks (RFC 3168).
@@ -340,6 +359,9 @@ const OWNED: &[(&str, Senders)] = &[
     ("quick_acks", Senders::Rack),
     ("compressed_acks", Senders::Rack),
     ("ecn_feedback", Senders::Rack),
+    ("offload", Senders::Rack),
+    ("pacing", Senders::Rack),
+    ("receive_offload", Senders::Rack),
     ("delayed_ack_of_repeat", Senders::Classic),
     ("tick_phase", Senders::Classic),
     ("limited_transmit", Senders::Classic),

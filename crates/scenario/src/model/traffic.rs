@@ -118,8 +118,13 @@ impl Video {
 /// The times and sizes of a source's datagrams.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Udp {
-    /// At a constant rate on the wire.
-    Cbr(Rate),
+    /// At a constant rate.
+    Cbr {
+        /// On the wire.
+        rate: Rate,
+        /// Packets that are sent at once.
+        burst: u32,
+    },
     /// At a constant rate while on; starts off.
     OnOff {
         /// Rate on the wire while on.
@@ -275,7 +280,7 @@ impl Traffic {
             self.kind,
             TrafficKind::Ftp(_)
                 | TrafficKind::Transfer(..)
-                | TrafficKind::Udp(Cbr(_) | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_), _)
+                | TrafficKind::Udp(Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_), _)
         )
     }
 
@@ -315,7 +320,7 @@ impl Udp {
     #[must_use]
     pub const fn name(&self) -> &'static str {
         match self {
-            Self::Cbr(_) => "cbr",
+            Self::Cbr { .. } => "cbr",
             Self::OnOff { .. } => "on-off",
             Self::Poisson(_) => "poisson",
             Self::Fgn { .. } => "fgn",
@@ -331,7 +336,7 @@ impl Udp {
     #[must_use]
     pub fn mean_rate(&self, packet: Bytes) -> f64 {
         match self {
-            Self::Cbr(rate) | Self::Poisson(rate) => rate.bits(),
+            Self::Cbr { rate, .. } | Self::Poisson(rate) => rate.bits(),
             Self::OnOff { rate, on, off } => {
                 // An on period is at least a packet.
                 let on = on.mean().max(1.0 / rate.packets(packet));

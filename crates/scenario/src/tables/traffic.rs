@@ -48,7 +48,7 @@ kinds! {
     /// Clients that fetch a video chunk by chunk over TCP, at the bitrate that the network allows, and play it.
     Dash = "dash" has [tcp, bitrates, chunk, playback_buffer, request, packet_size];
     /// UDP at a constant rate.
-    Cbr = "cbr" has [ecn, rate, packet_size];
+    Cbr = "cbr" has [ecn, rate, pacing_burst, packet_size];
     /// UDP at a constant rate for a random time, then silence for a random time.
     OnOff = "on-off" has [ecn, rate, on, off, packet_size];
     /// UDP with exponential gaps between packets.
@@ -138,6 +138,9 @@ params! {
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
+        /// Packets that a `cbr` flow sends at once, the more seldom: as QUIC does, whose timers let it not send each packet at its
+        /// own time.
+        pacing_burst: u32 = 1, "packets", Range::new(1.0, 1000.0);
         /// Duration of an on period of an `on-off` flow, rounded to whole packets, at least one.
         on: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
         /// Duration of an off period of an `on-off` flow, which starts with one.
@@ -291,7 +294,7 @@ impl TrafficEntry {
                 },
             ),
             KindName::Dash => TrafficKind::Web(tcp(), self.video()),
-            KindName::Cbr => udp(Udp::Cbr(table.rate)),
+            KindName::Cbr => udp(Udp::Cbr { rate: table.rate, burst: table.pacing_burst }),
             KindName::OnOff => udp(Udp::OnOff { rate: table.rate, on: table.on, off: table.off }),
             KindName::Poisson => udp(Udp::Poisson(table.rate)),
             KindName::Fgn => udp(Udp::Fgn {

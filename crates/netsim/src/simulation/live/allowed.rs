@@ -135,6 +135,7 @@ fn fixed_key_of_udp(a: &Udp, b: &Udp) -> Option<&'static str> {
         (Udp::Fgn { hurst, deviation, step, .. }, Udp::Fgn { hurst: h, deviation: d, step: s, .. }) => {
             first(&[("hurst", hurst != h), ("deviation", deviation != d), ("step", step != s)])
         }
+        (Udp::Cbr { burst, .. }, Udp::Cbr { burst: other, .. }) => first(&[("pacing_burst", burst != other)]),
         (Udp::Trace(a), Udp::Trace(b)) => first(&[("file", a != b)]),
         (Udp::Tfrc(a), Udp::Tfrc(b)) => first(&[
             ("damping", a.damping != b.damping),

@@ -32,6 +32,7 @@ pub(super) mod scale;
 
 use super::{CongestionControl, Event};
 use crate::tcp::rack::INFINITE;
+use crate::tcp::rack::burst::LARGEST;
 use crate::tcp::rack::clock::ticks_of;
 use crate::tcp::rack::minmax::Maximum;
 use crate::tcp::rack::rate::RateSample;
@@ -63,8 +64,7 @@ const FULL_GROWTH: u64 = ONE * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
 /// Below this pace, in bytes a second, segments leave one by one, else two at least (`bbr_min_tso_rate`).
 const SINGLE: u64 = 1_200_000 / 8;
-/// The most bytes that leave at once, and for how much of a second (`bbr_tso_segs_goal`).
-const BURST: u64 = 65_535 - 320;
+/// For how much of a second data leaves at once, and the most segments (`bbr_tso_segs_goal`).
 const BURST_BITS: u32 = 10;
 const MOST_IN_BURST: u64 = 127;
 
@@ -185,6 +185,10 @@ impl CongestionControl for Bbr {
         (self.full_bandwidth, self.full_rounds) = (0, 0);
         self.policer.reset(state);
         state.cwnd
+    }
+
+    fn most_at_once(&self, state: &State, profile: &Profile) -> u32 {
+        state.burst(profile, least(state))
     }
 
     fn has_cong_control(&self) -> bool {
@@ -440,9 +444,13 @@ impl Bbr {
 
 /// Segments that leave at once where there is segmentation offload; the window allows for them in any case.
 fn burst(state: &State, profile: &Profile) -> u32 {
-    let bytes = (state.pace >> BURST_BITS).min(BURST);
-    let least = if state.pace < SINGLE { 1 } else { 2 };
-    (bytes / u64::from(profile.payload())).clamp(least, MOST_IN_BURST) as u32
+    let bytes = (state.pace >> BURST_BITS).min(LARGEST);
+    (bytes / u64::from(profile.payload())).clamp(u64::from(least(state)), MOST_IN_BURST) as u32
+}
+
+/// The fewest segments that leave at once (`bbr_min_tso_segs`).
+const fn least(state: &State) -> u32 {
+    if state.pace < SINGLE { 1 } else { 2 }
 }
 
 #[cfg(test)]

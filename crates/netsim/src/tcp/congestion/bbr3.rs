@@ -52,6 +52,7 @@ use super::bbr::aggregation::AckAggregation;
 use super::bbr::scale::{BANDWIDTH_BITS, ONE, bandwidth_of_window, bdp, left_at_next, pace};
 use super::{CongestionControl, Event};
 use crate::tcp::rack::INFINITE;
+use crate::tcp::rack::burst::LARGEST;
 use crate::tcp::rack::clock::ticks_of;
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
@@ -77,9 +78,8 @@ const PROBE_RTT_INTERVAL: Span = Span::s(5);
 const PROBE_RTT: Span = Span::ms(200);
 /// The least window in segments.
 const LEAST: u32 = 4;
-/// The most bytes that leave at once, for how much of a second; the allowance of a short path, which each 512 us of the
+/// For how much of a second data leaves at once; the allowance of a short path, which each 512 us of the
 /// round trip halve (`bbr_tso_segs_generic`).
-const BURST: u64 = 65_535 - 320;
 const BURST_BITS: u32 = 10;
 const SHORT_PATH_BURST: u64 = 65_536;
 const SHORT_PATH_BITS: u32 = 9;
@@ -215,6 +215,10 @@ impl CongestionControl for Bbr3 {
         true
     }
 
+    fn most_at_once(&self, state: &State, profile: &Profile) -> u32 {
+        self.burst(state, profile)
+    }
+
     fn on_send(&mut self, state: &State, seq: u32) {
         self.flights.note(state, seq);
     }
@@ -346,7 +350,7 @@ impl Bbr3 {
     fn burst(&self, state: &State, profile: &Profile) -> u32 {
         let halvings = (self.min_rtt.us >> SHORT_PATH_BITS).min(u64::from(u32::MAX)) as u32;
         let bytes = (state.pace >> BURST_BITS) + SHORT_PATH_BURST.checked_shr(halvings).unwrap_or(0);
-        ((bytes.min(BURST) / u64::from(profile.payload())) as u32).max(LEAST_BURST)
+        ((bytes.min(LARGEST) / u64::from(profile.payload())) as u32).max(LEAST_BURST)
     }
 
     /// Segments that the path holds at a gain (`bbr_bdp`).

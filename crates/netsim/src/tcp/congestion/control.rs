@@ -48,6 +48,11 @@ pub trait CongestionControl {
         false
     }
 
+    /// The most segments that leave the host at once where there is segmentation offload (`tso_segs`, `min_tso_segs`).
+    fn most_at_once(&self, state: &State, profile: &Profile) -> u32 {
+        state.burst(profile, 2)
+    }
+
     /// Segment `seq` is about to be sent, for the first time or again. Called before `state.board` records it.
     fn on_send(&mut self, state: &State, seq: u32) {}
 

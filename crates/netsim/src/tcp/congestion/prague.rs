@@ -47,6 +47,7 @@
 
 use super::growth::{self, LEAST};
 use super::{CongestionControl, Event};
+use crate::tcp::rack::burst::LARGEST;
 use crate::tcp::rack::rate::RateSample;
 use crate::tcp::rack::{Phase, State};
 use scenario::model::{EarlyMarks, Profile};
@@ -60,6 +61,8 @@ const LEAST_RATE: f64 = 12_500.0;
 /// The packet that the increase is counted in, and the window up to which the rate moves, in bytes.
 const PACKET: u32 = 1500;
 const SMALL: u32 = 4 * PACKET;
+/// For how much of a second data leaves at once, 0.25 ms (RFC 9331, section 4.3).
+const BURST_BITS: u32 = 12;
 /// The part by which the pace swings about the rate.
 const SWING: f64 = 4.0 / 128.0;
 /// The weight of a round trip in the long mean of it.
@@ -365,6 +368,11 @@ impl CongestionControl for Prague {
         self.w = self.w.max(self.before.1);
         self.rate = self.rate.max(self.before.2);
         state.cwnd.max(self.before.0)
+    }
+
+    fn most_at_once(&self, state: &State, profile: &Profile) -> u32 {
+        let bytes = (state.pace >> BURST_BITS).min(LARGEST);
+        ((bytes / u64::from(profile.payload())) as u32).max(1)
     }
 
     fn has_cong_control(&self) -> bool {

@@ -49,6 +49,12 @@ impl Sent {
     pub const fn ambiguous(&self) -> bool {
         self.flags & (RESENT | EVER_RESENT) != 0
     }
+
+    /// Whether it is lost and was not sent again.
+    #[must_use]
+    pub const fn is_to_resend(&self) -> bool {
+        self.flags & (LOST | SACKED | RESENT) == LOST
+    }
 }
 
 /// The outstanding segments, and how many carry which flag.

@@ -1,6 +1,7 @@
 //! Sending: new data, retransmissions, tail loss probes.
 
 use super::board::{LOST, RESENT, SACKED};
+use super::burst::Turn;
 use super::sender::Sender;
 use super::state::{Phase, State};
 use super::timer::Pending;
@@ -19,17 +20,18 @@ impl State {
         self.waiting
     }
 
-    /// When a segment that is sent now counts as sent, in microseconds: the pace may have let it go a moment ahead. Moves
-    /// the pace on (`tcp_update_skb_after_send`).
-    fn take_turn(&mut self, seq: u32, profile: &Profile) -> u64 {
+    /// When `count` segments from `seq` on that are sent now count as sent, in microseconds: the pace may have let them go a
+    /// moment ahead. Moves the pace on (`tcp_update_skb_after_send`).
+    fn take_turn(&mut self, seq: u32, count: u32, profile: &Profile) -> u64 {
         if self.pace == u64::MAX {
+            self.next_send = self.clock.us * 1000;
             return self.clock.us;
         }
         let before = self.next_send;
         self.next_send = before.max(self.clock.us * 1000);
         let at = self.next_send / 1000;
-        if self.pace > 0 && self.sent_new >= UNPACED && seq != self.fin {
-            let length = u64::from(profile.payload()) * 1_000_000_000 / self.pace;
+        if self.pace > 0 && self.sent_new + count > UNPACED && seq != self.fin {
+            let length = u64::from(count * profile.payload()) * 1_000_000_000 / self.pace;
             // Half of what was missed may be made up for.
             let credit = self.next_send - before;
             self.next_send += length - credit.min(length / 2);
@@ -155,22 +157,38 @@ impl Sender {
         if self.state.nxt >= self.state.end {
             return;
         }
-        let mut sent = 0;
+        let most = self.most_at_once(profile);
+        let (mut sent, mut limited) = (0, false);
         while self.state.nxt < self.state.end && !self.state.is_held_back() {
-            let state = &self.state;
+            let state = &mut self.state;
             if state.board.in_flight() >= state.cwnd || !state.has_room(profile) {
                 break;
             }
-            self.send_new(profile, out);
-            sent += 1;
+            let count = match most {
+                1 => 1,
+                _ => match state.turn(profile, most) {
+                    Turn::Send(count) => count,
+                    Turn::Wait { limited: by_window } => {
+                        limited = by_window;
+                        break;
+                    }
+                },
+            };
+            self.send_new(count, profile, out);
+            sent += count;
         }
-        self.note_sent(profile, sent, false);
+        self.note_sent(profile, sent, limited, false);
     }
 
-    /// After `sent` new segments.
-    fn note_sent(&mut self, profile: &Profile, sent: u32, probe: bool) {
+    /// Segments that may leave at once (`tcp_tso_segs`).
+    fn most_at_once(&self, profile: &Profile) -> u32 {
+        if profile.tcp.offload { self.control.most_at_once(&self.state, profile) } else { 1 }
+    }
+
+    /// After `sent` new segments; whether others wait for the window although it has some room.
+    fn note_sent(&mut self, profile: &Profile, sent: u32, limited: bool, probe: bool) {
         let state = &mut self.state;
-        let limited = state.board.in_flight() >= state.cwnd;
+        let limited = limited || state.board.in_flight() >= state.cwnd;
         if sent > 0 || limited {
             state.note_usage(profile, limited, self.control.has_cong_control());
         }
@@ -184,21 +202,24 @@ impl Sender {
         }
     }
 
-    fn send_new(&mut self, profile: &Profile, out: &mut impl Outbox) {
-        let seq = self.state.nxt;
-        self.note_start(seq, profile);
-        let state = &mut self.state;
-        let at = state.take_turn(seq, profile);
-        self.control.on_send(state, seq);
-        let sent = state.record(at);
-        let first = state.board.is_empty();
-        state.board.push(sent);
-        state.nxt = seq + 1;
-        state.sent_new += u32::from(seq != state.fin);
-        if first || state.timer.pending == Pending::Probe {
-            state.start_rto(profile);
+    /// Sends the next segments, so many at once.
+    fn send_new(&mut self, count: u32, profile: &Profile, out: &mut impl Outbox) {
+        let first = self.state.nxt;
+        self.note_start(first, profile);
+        let at = self.state.take_turn(first, count, profile);
+        let starts = self.state.board.is_empty();
+        for seq in first..first + count {
+            let state = &mut self.state;
+            self.control.on_send(state, seq);
+            let sent = state.record(at);
+            state.board.push(sent);
+            state.nxt = seq + 1;
+            state.sent_new += u32::from(seq != state.fin);
+            if starts && seq == first || state.timer.pending == Pending::Probe {
+                state.start_rto(profile);
+            }
+            self.emit(seq, false, profile, out);
         }
-        self.emit(seq, false, profile, out);
     }
 
     /// A segment is about to be sent, and unless it is a FIN that is an event (`tcp_event_data_sent`).
@@ -218,6 +239,7 @@ impl Sender {
             return;
         }
         let head = self.state.board.base();
+        let most = self.most_at_once(profile);
         let (mut restart, mut hole) = (false, false);
         let mut seq = self.state.board.hint.unwrap_or(head);
         while seq < self.state.nxt && !self.state.is_held_back() {
@@ -228,36 +250,48 @@ impl Sender {
             if self.state.cwnd <= board.in_flight() || board.resent >= board.lost {
                 break;
             }
-            let flags = board.get(seq).flags;
-            if flags & LOST == 0 {
-                hole |= flags & (SACKED | RESENT) == 0;
-            } else if flags & (SACKED | RESENT) == 0 {
-                self.resend(seq, true, profile, out);
+            let sent = board.get(seq);
+            let mut count = 1;
+            if sent.is_to_resend() {
+                count = if most > 1 { self.state.lost_together(seq, most) } else { 1 };
+                self.resend(seq, count, true, profile, out);
                 if self.state.is_reducing() {
-                    self.state.prr_out += 1;
+                    self.state.prr_out += count;
                 }
                 restart |= seq == head && self.state.timer.pending != Pending::Reordering;
+            } else {
+                hole |= sent.flags & (LOST | SACKED | RESENT) == 0;
             }
-            seq += 1;
+            seq += count;
         }
         if restart {
             self.state.restart_rto(profile);
         }
     }
 
-    /// Retransmits a segment; `lost` if it replaces a lost segment, and is not a probe (`tcp_retransmit_skb`).
-    pub(super) fn resend(&mut self, seq: u32, lost: bool, profile: &Profile, out: &mut impl Outbox) {
-        self.note_start(seq, profile);
-        let state = &mut self.state;
-        let at = state.take_turn(seq, profile);
-        self.control.on_send(state, seq);
-        let sent = state.record(at);
-        state.board.resend(seq, sent, lost);
-        state.resent += 1;
-        if lost {
-            state.undo.note_resent((at / 1000) as u32);
+    /// Retransmits `count` segments at once; `lost` if they replace lost segments, and none is a probe
+    /// (`tcp_retransmit_skb`).
+    pub(super) fn resend(
+        &mut self,
+        first: u32,
+        count: u32,
+        lost: bool,
+        profile: &Profile,
+        out: &mut impl Outbox,
+    ) {
+        self.note_start(first, profile);
+        let at = self.state.take_turn(first, count, profile);
+        for seq in first..first + count {
+            let state = &mut self.state;
+            self.control.on_send(state, seq);
+            let sent = state.record(at);
+            state.board.resend(seq, sent, lost);
+            state.resent += 1;
+            if lost {
+                state.undo.note_resent((at / 1000) as u32);
+            }
+            self.emit(seq, true, profile, out);
         }
-        self.emit(seq, true, profile, out);
     }
 
     /// Nothing came back for two round trips: a new segment, or the last again, to provoke a SACK
@@ -269,12 +303,16 @@ impl Sender {
             let new = state.nxt < state.end && state.has_room(profile);
             let held_back = new && state.is_held_back();
             if new && !held_back {
-                self.send_new(profile, out);
-                self.note_sent(profile, 1, true);
+                let most = self.most_at_once(profile);
+                let state = &mut self.state;
+                // A probe waits for no more data, and needs no room.
+                let count = if most > 1 { state.ready(profile, most) } else { 1 };
+                self.send_new(count, profile, out);
+                self.note_sent(profile, count, false, true);
             } else if !new {
                 let last = self.state.nxt - 1;
                 self.state.probe_limited = self.state.board.get(last).limited;
-                self.resend(last, false, profile, out);
+                self.resend(last, 1, false, profile, out);
                 self.state.probe_resent = true;
             }
             if !held_back {

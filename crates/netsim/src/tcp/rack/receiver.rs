@@ -15,12 +15,14 @@
 //!   to what follows.
 //! * The ACK of a FIN stands for the receiver's own FIN, and for the ACK that goes out before it if one was due.
 
+mod merge;
 mod paws;
 
 use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
 use crate::tcp::{Ack, Content, Segment};
 use aqm::unit::{Span, Time};
+use merge::Held;
 use scenario::model::{MOST_BLOCKS, Profile};
 
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
@@ -88,6 +90,8 @@ pub struct Receiver {
     /// Accurate ECN: what it reports, and the time, on which that depends.
     arrived: Arrived,
     now: Time,
+    /// Segments that wait to be taken in with others.
+    held: Option<Held>,
 }
 
 impl Receiver {
@@ -123,6 +127,7 @@ impl Receiver {
             marked: false,
             arrived: Arrived::default(),
             now: Time::ZERO,
+            held: None,
         }
     }
 
@@ -146,11 +151,12 @@ impl Receiver {
         self.next
     }
 
-    /// When a delayed or compressed ACK is due; [`Time::MAX`] if none.
+    /// When a delayed or compressed ACK is due, or segments that wait are; [`Time::MAX`] if none.
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Time {
-        self.due.min(self.compressed_due)
+        let due = self.due.min(self.compressed_due);
+        self.held.map_or(due, |held| due.min(held.until))
     }
 
     /// Whether nothing has arrived, not even the SYN.
@@ -168,16 +174,35 @@ impl Receiver {
         ce: bool,
         mut send: impl FnMut(Ack),
     ) {
+        if profile.tcp.receive_offload > Span::ZERO {
+            return self.hold(now, profile, segment, ce, &mut send);
+        }
         let clock = Clock::at(now, profile.tcp.tick);
+        if self.take_in(&clock, profile, segment, ce, &mut send) {
+            self.answer(&clock, profile, &mut send);
+        }
+    }
+
+    /// Takes in a segment; whether an ACK may be owed.
+    #[inline]
+    fn take_in(
+        &mut self,
+        clock: &Clock,
+        profile: &Profile,
+        segment: &Segment,
+        ce: bool,
+        send: &mut impl FnMut(Ack),
+    ) -> bool {
+        let now = clock.now;
         if segment.content.is_syn() {
-            self.on_syn(now, profile, segment, ce, &mut send);
-            return;
+            self.on_syn(now, profile, segment, ce, send);
+            return false;
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
             self.rtt = now - self.syn;
         }
         if segment.sent < self.stamp && self.throws_away(profile, segment) {
-            return self.answer(&clock, profile, &mut send);
+            return true;
         }
         if segment.seq <= self.acked && !self.is_past(segment) && segment.sent >= self.stamp {
             self.stamp = segment.sent;
@@ -186,20 +211,20 @@ impl Receiver {
             self.heed_field(now, profile, segment, ce);
         }
         match segment.content {
-            Content::Ack => return,
+            Content::Ack => return false,
             Content::Fin => self.fin = segment.seq,
             Content::Data | Content::Syn => {}
         }
         if segment.seq == self.next {
-            self.take_next(&clock, profile, segment, ce, &mut send);
+            self.take_next(clock, profile, segment, ce, send);
         } else if segment.seq < self.next {
             self.dsack = Some((segment.seq, segment.seq + 1));
             self.hurry(QUICK, profile);
             (self.owed, self.at_once) = (true, true);
         } else {
-            self.take_beyond(profile, segment, ce, &mut send);
+            self.take_beyond(profile, segment, ce, send);
         }
-        self.answer(&clock, profile, &mut send);
+        true
     }
 
     /// The handshake: the SYN's ACK goes out at once, again if it comes again.
@@ -472,6 +497,9 @@ impl Receiver {
     /// A deadline has come (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
     pub fn on_timer(&mut self, now: Time, profile: &Profile, mut send: impl FnMut(Ack)) {
         self.now = now;
+        if self.held.is_some_and(|held| held.until <= now) {
+            self.take_held(now, profile, &mut send);
+        }
         if self.compressed_due <= now {
             self.compressed_due = Time::MAX;
             if self.saved > 0 {

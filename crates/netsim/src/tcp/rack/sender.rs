@@ -173,6 +173,7 @@ impl Sender {
         state.undo = Undo::default();
         state.full_ticks = state.clock.ticks;
         self.control.on_open(&mut self.state, profile);
+        self.state.pace_by_host(profile);
     }
 
     /// Takes in an acknowledgement (`tcp_ack`).
@@ -268,6 +269,9 @@ impl Sender {
                 self.control.cong_avoid(&mut self.state, profile, sample.delivered);
                 self.state.full_ticks = self.state.clock.ticks;
             }
+        }
+        if self.state.paced_by_host {
+            self.state.pace = self.state.usual_pace(profile);
         }
     }
 }

@@ -125,6 +125,10 @@ pub struct State {
     pub(super) waiting: bool,
     /// First transmissions; the pace holds back none of the first few.
     pub(super) sent_new: u32,
+    /// Whether the pace is that of the host's queue discipline.
+    pub(super) paced_by_host: bool,
+    /// With segmentation offload, one past the last segment of the chunk of data that is next to be sent.
+    pub(super) chunk_end: u32,
 }
 
 impl State {
@@ -180,6 +184,8 @@ impl State {
             next_send: 0,
             waiting: false,
             sent_new: 0,
+            paced_by_host: false,
+            chunk_end: 0,
         }
     }
 

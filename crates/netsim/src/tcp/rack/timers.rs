@@ -9,7 +9,7 @@ use super::state::{Phase, State};
 use super::timer::Pending;
 use crate::tcp::Outbox;
 use crate::tcp::congestion::CongestionControl as _;
-use aqm::unit::{Span, Time};
+use aqm::unit::Time;
 use scenario::model::Profile;
 
 /// Lost SYNs after which the time-out doubles (`tcp_syn_linear_timeouts`).
@@ -20,12 +20,6 @@ const LONGEST_DELAY_US: u64 = 200_000;
 const RENEGING_US: u64 = 10_000;
 
 impl State {
-    /// Ticks that the pace makes the next segment wait.
-    fn pace_ticks(&self, profile: &Profile) -> u32 {
-        let wait = self.next_send.saturating_sub(self.clock.us * 1000);
-        ticks_of(Span::ns(wait), profile.tcp.tick)
-    }
-
     /// Starts the retransmission timer, where a probe or RACK had it from when the head was sent (`tcp_rearm_rto`).
     pub(super) fn start_rto(&mut self, profile: &Profile) {
         if self.board.is_empty() {
@@ -162,7 +156,7 @@ impl Sender {
         }
         self.state.backoffs += 1;
         let head = self.state.board.base();
-        self.resend(head, true, profile, out);
+        self.resend(head, 1, true, profile, out);
         let state = &mut self.state;
         if !syn || state.timeouts > LINEAR_SYNS {
             state.rtt.back_off(profile);

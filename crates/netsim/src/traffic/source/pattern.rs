@@ -44,7 +44,13 @@ impl Pattern {
     ) -> Option<Self> {
         let size = packet.0 as u16;
         Some(match udp {
-            Udp::Cbr(rate) => Self::Cbr { size, interval: rate.transmission(packet.0 as u32) },
+            Udp::Cbr { rate, burst: 1 } => Self::Cbr { size, interval: rate.transmission(packet.0 as u32) },
+            // Bursts are frames of as many full packets.
+            Udp::Cbr { rate, burst } => {
+                let bytes = packet.0 * u64::from(*burst);
+                let interval = rate.transmission(bytes as u32);
+                Self::Frames(Frames { size, interval, frames: [bytes; 2], key_every: 0, number: 0, left: 0 })
+            }
             Udp::Ping(interval) => Self::Cbr { size, interval: *interval },
             Udp::OnOff { rate, on, off } => {
                 Self::OnOff(OnOff { size, rate: *rate, on: *on, off: *off, left: 0, rng })
@@ -98,8 +104,11 @@ impl Pattern {
     /// later as the gaps are shorter or longer now.
     pub(super) fn follow(&mut self, udp: &Udp, left: Span) -> Option<Span> {
         let left = match (self, udp) {
-            (Self::Cbr { size, interval }, Udp::Cbr(rate)) => {
+            (Self::Cbr { size, interval }, Udp::Cbr { rate, .. }) => {
                 rescaled(left, interval, rate.transmission(u32::from(*size)))
+            }
+            (Self::Frames(frames), Udp::Cbr { rate, .. }) => {
+                rescaled(left, &mut frames.interval, rate.transmission(frames.frames[0] as u32))
             }
             (Self::Cbr { interval, .. }, Udp::Ping(next)) => rescaled(left, interval, *next),
             (Self::OnOff(on_off), Udp::OnOff { rate, on, off }) => on_off.follow(*rate, *on, *off, left),
