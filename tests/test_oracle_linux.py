@@ -58,6 +58,27 @@ def test_senders_meet_jitter_losses_copies_and_early_packets_as_with_netem(name:
     assert off(name) == []
 
 
+# Of each control one that sends in bursts, one paced by fq, and one of each with a queue discipline.
+OFFLOADED = [
+    "offload_cubic_10m_40ms_n2_20p",
+    "offload_bbr_20m_20ms_n2_50p",
+    "offload_reno_20m_10ms_n2_fq_codel",
+    "offload_cubic_50m_20ms_n2_60p_fq",
+]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", OFFLOADED)
+def test_hosts_that_offload_send_bursts_as_those_of_linux_do(name: str) -> None:
+    assert off(name) == []
+
+
+def test_a_guest_that_offloads_is_a_tcp_that_does() -> None:
+    conf = points.dumbbell("pfifo", points.group(1, "cubic"), seed=1, offload=True, fq=True)
+    (flow, _) = dumbbell.closed("a", conf).resolved["traffic"]
+    assert (flow["tcp"]["offload"], flow["tcp"]["pacing"]) == (True, "fq")
+
+
 def test_netems_words_are_keys_of_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "normal.dist").write_text("-8192 8192\n")
     monkeypatch.setattr(tc, "DISTRIBUTIONS", (str(tmp_path / "none"), str(tmp_path)))

@@ -6,7 +6,7 @@ use netsim::tcp::rack::receiver::Receiver;
 use netsim::tcp::rack::{Sender, State};
 use netsim::tcp::{Ack, Content, Outbox, Segment};
 use proptest::prelude::*;
-use scenario::model::{Congestion, Feedback, Profile, Tcp};
+use scenario::model::{Congestion, Feedback, Pacing, Profile, Tcp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -227,7 +227,12 @@ fn tcp(congestion: Congestion) -> Tcp {
 
 /// Sends `segments`, half of them from the start and half later, over any network.
 fn all_arrives(congestion: Congestion, network: Network, segments: u32, ecn: Option<Feedback>, window: u32) {
-    let mut tcp = Tcp { max_window: window, ..tcp(congestion) };
+    ends_agree(&Tcp { max_window: window, ..tcp(congestion) }, network, segments, ecn);
+}
+
+fn ends_agree(tcp: &Tcp, network: Network, segments: u32, ecn: Option<Feedback>) {
+    let mut tcp = tcp.clone();
+    let congestion = tcp.congestion;
     if let Some(feedback) = ecn {
         tcp.ecn = true;
         if !congestion.counts_marks() {
@@ -277,6 +282,23 @@ proptest! {
         window in prop::sample::select(vec![1_u32, 4, 50, 65535]),
     ) {
         all_arrives(congestion, network, segments, ecn, window);
+    }
+}
+
+proptest! {
+    #[test]
+    fn hosts_that_offload_lose_nothing(
+        congestion in prop::sample::select(CONTROLS.to_vec()),
+        network in network(),
+        segments in 2_u32..600,
+        ecn in prop::option::of(prop::sample::select(FEEDBACKS.to_vec())),
+        max_window in prop::sample::select(vec![1_u32, 4, 50, 65535]),
+        pacing in prop::sample::select(vec![Pacing::Own, Pacing::Fq]),
+        held_us in prop::sample::select(vec![0_u64, 50, 1000, 20_000]),
+    ) {
+        let receive_offload = Span::us(held_us);
+        let tcp = Tcp { max_window, offload: true, pacing, receive_offload, ..tcp(congestion) };
+        ends_agree(&tcp, network, segments, ecn);
     }
 }
 

@@ -18,28 +18,33 @@ const OFFLOADS: [(Offload, &str); 3] = [
     (Offload::Gro, "generic receive offload"),
 ];
 
-/// Makes a device of the calling thread's namespace transparent, before it is up, and verifies that it is.
+/// The most segments of a burst, as a device has it by default.
+const MOST: &str = "65535";
+
+/// Makes a device of the calling thread's namespace transparent, before it is up, and verifies that it is. Its hosts may
+/// `offload`: a burst of theirs comes as separate packets at one time.
 ///
 /// # Errors
 /// The setting that the kernel refuses, or that is another afterwards.
-pub fn make_transparent(device: &str) -> io::Result<()> {
-    // A socket sends no more than one segment at a time: it would rely on segmentation, whatever the device has.
-    tool("ip", &format!("link set {device} txqueuelen {QUEUE} gso_max_segs 1"))?;
+pub fn make_transparent(device: &str, offload: bool) -> io::Result<()> {
+    // Whatever the device has, a socket relies on segmentation, which the kernel does before the device has a packet.
+    let most = if offload { MOST } else { "1" };
+    tool("ip", &format!("link set {device} txqueuelen {QUEUE} gso_max_segs {most}"))?;
     tool("tc", &format!("qdisc replace dev {device} root noqueue"))?;
-    for (offload, name) in OFFLOADS {
-        if sys::end_offload(device, offload).map_err(context(name))? {
+    for (feature, name) in OFFLOADS {
+        if sys::end_offload(device, feature).map_err(context(name))? {
             return Err(opaque(device, format!("{name} stays on")));
         }
     }
-    check(device)
+    check(device, offload)
 }
 
 /// Checks that a device of the calling thread's namespace has no second queue.
 ///
 /// # Errors
 /// The setting that has changed.
-pub fn check(device: &str) -> io::Result<()> {
-    verify(&tool("ip", &format!("link show dev {device}"))?).map_err(|found| opaque(device, found))
+pub fn check(device: &str, offload: bool) -> io::Result<()> {
+    verify(&tool("ip", &format!("link show dev {device}"))?, offload).map_err(|found| opaque(device, found))
 }
 
 fn opaque(device: &str, found: String) -> io::Error {
@@ -50,8 +55,9 @@ fn opaque(device: &str, found: String) -> io::Error {
 }
 
 /// Checks the settings in what `ip -details link show` prints.
-fn verify(text: &str) -> Result<(), String> {
-    for (setting, wanted) in [("qdisc", "noqueue"), ("qlen", QUEUE), ("gso_max_segs", "1")] {
+fn verify(text: &str, offload: bool) -> Result<(), String> {
+    let most = if offload { MOST } else { "1" };
+    for (setting, wanted) in [("qdisc", "noqueue"), ("qlen", QUEUE), ("gso_max_segs", most)] {
         let found =
             text.split_whitespace().skip_while(|word| *word != setting).nth(1).unwrap_or("not stated");
         if found != wanted {
@@ -71,14 +77,16 @@ mod tests {
 
     #[test]
     fn each_setting_is_verified() {
-        assert_eq!(verify(SHOWN), Ok(()));
+        assert_eq!(verify(SHOWN, false), Ok(()));
+        assert_eq!(verify(SHOWN, true), Err("gso_max_segs is 1 instead of 65535".to_owned()));
+        assert_eq!(verify(&SHOWN.replace("gso_max_segs 1", "gso_max_segs 65535"), true), Ok(()));
         for (from, to, message) in [
             ("qdisc noqueue", "qdisc fq", "qdisc is fq instead of noqueue"),
             ("qlen 32767", "qlen 500", "qlen is 500 instead of 32767"),
             ("gso_max_segs 1", "gso_max_segs 65535", "gso_max_segs is 65535 instead of 1"),
             ("gso_max_segs 1", "", "gso_max_segs is not stated instead of 1"),
         ] {
-            assert_eq!(verify(&SHOWN.replace(from, to)), Err(message.to_owned()));
+            assert_eq!(verify(&SHOWN.replace(from, to), false), Err(message.to_owned()));
         }
     }
 }

@@ -55,9 +55,9 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
         let device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
         // Before the device is up: the kernel itself may send a packet then.
         let entries = timed.then(|| Entries::new(sys::device_number(DEVICE)?)).transpose()?;
-        make_transparent(DEVICE)?;
+        make_transparent(DEVICE, stack.offload)?;
         set_up(number, stack, mtu, version)?;
-        check(DEVICE)?;
+        check(DEVICE, stack.offload)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
         fcntl_setfd(&file, FdFlags::empty())?;
@@ -75,7 +75,7 @@ pub fn attempt() -> io::Result<()> {
     sys::unshare_network(false).map_err(context("a network namespace"))?;
     let _device = sys::tun(DEVICE).map_err(context("/dev/net/tun"))?;
     Entries::new(sys::device_number(DEVICE)?)?;
-    make_transparent(DEVICE)
+    make_transparent(DEVICE, false)
 }
 
 /// Lets a user who is not root be privileged in namespaces of this process.

@@ -28,6 +28,8 @@ pub struct Stack {
     delayed_ack: bool,
     initial_window: u32,
     min_rto: Span,
+    /// Whether a socket hands over several segments at once.
+    pub(crate) offload: bool,
 }
 
 /// The settings of CUBIC, which the whole kernel shares.
@@ -99,6 +101,7 @@ impl Stack {
                 None => 10,
             },
             min_rto: tcp.min_rto,
+            offload: tcp.offload,
         }
     }
 
@@ -119,6 +122,7 @@ impl Stack {
             delayed_ack: tcp.delayed_ack,
             initial_window: tcp.initial_window.or(Some(10)),
             min_rto: tcp.min_rto,
+            offload: tcp.offload,
             hystart: tcp.hystart,
             fast_convergence: tcp.fast_convergence,
             reno_friendly: tcp.reno_friendly,

@@ -8,7 +8,7 @@ from fnmatch import fnmatch
 
 from aqmlab.cli.terminal import progress_bar
 from oracle.linux import fates, live, ours, reference
-from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_VARIED, KNOWN
+from oracle.linux.check import FEWEST_DISCIPLINES, FEWEST_FIFO, FEWEST_OFFLOAD, FEWEST_VARIED, KNOWN
 from oracle.linux.kernel import Missing
 from oracle.linux.reference import Point
 from oracle.verdict import Check, aligned, enough, share, table, totals
@@ -65,7 +65,8 @@ def _verdict(closed: Mapping[Point, Sequence[Check]]) -> int:
     parts = (
         ("FIFO, the senders alone", FEWEST_FIFO, {p: found for p, found in closed.items() if p.fifo}),
         ("paths that vary", FEWEST_VARIED, {p: found for p, found in closed.items() if p.varied}),
-        ("with disciplines", FEWEST_DISCIPLINES, {p: found for p, found in closed.items() if not (p.fifo or p.varied)}),
+        ("hosts that offload", FEWEST_OFFLOAD, {p: found for p, found in closed.items() if p.offloads}),
+        ("with disciplines", FEWEST_DISCIPLINES, {p: f for p, f in closed.items() if not (p.fifo or p.varied or p.offloads)}),
     )
     for title, fewest, part in parts:
         if part:

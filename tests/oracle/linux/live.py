@@ -24,6 +24,8 @@ KEYS = {
     "RATE": "10",
     "QDISC": "pfifo limit 100",
     "NETEM": "",
+    "OFFLOAD": "",
+    "FQ": "",
     "ECN": "",
     "HYSTART": "",
     "DUR": "60",
@@ -34,6 +36,8 @@ KEYS = {
     "TO": "",
 }
 """What can be asked for, and what is taken if it is not; README.md says what each means."""
+
+_OF_POINTS = ("N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "NETEM", "OFFLOAD", "FQ", "ECN")
 
 
 @dataclass(frozen=True)
@@ -60,13 +64,13 @@ def asked(words: Sequence[str]) -> Asked:
         if given["POINT"] not in points.CLOSED:
             raise ValueError(f"POINT={given['POINT']}: no such point in points.py; one is fifo_cubic_10m_40ms_n2_100p")
         conf = dict(points.CLOSED[given["POINT"]])
-        own = {word.partition("=")[0] for word in words} & {"N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "NETEM", "ECN"}
+        own = {word.partition("=")[0] for word in words} & set(_OF_POINTS)
         if own:
             raise ValueError(f"{', '.join(sorted(own))}: the point says that; leave POINT or these out")
     else:
         conf = points.dumbbell(given["QDISC"], *_groups(given), rate_mbit=_number("RATE", given["RATE"]))
         conf |= {"dur": _number("DUR", given["DUR"]), "warm": _number("WARM", given["WARM"])}
-        conf |= {key.lower(): int(given[key]) for key in ("ECN", "HYSTART") if given[key]}
+        conf |= {key.lower(): int(given[key]) for key in ("ECN", "HYSTART", "OFFLOAD", "FQ") if given[key]}
         conf |= {"path": given["NETEM"]} if given["NETEM"] else {}
     begin, end = _number("FROM", given["FROM"] or "0"), _number("TO", given["TO"] or str(conf["dur"]))
     if not begin < end:
@@ -94,7 +98,7 @@ def _number(key: str, text: str) -> float:
 def _name(conf: points.Conf) -> str:
     """What files of a run are called: what it is."""
     groups = "_".join(f"{group['n']}{group['cc']}{group['rtt_ms']:g}" for group in conf["groups"])
-    extra = "".join(f"_{key}{conf[key]}" for key in ("ecn", "hystart", "path") if key in conf)
+    extra = "".join(f"_{key}{conf[key]}" for key in ("ecn", "hystart", "offload", "fq", "path") if key in conf)
     return re.sub(r"\W+", "_", f"{conf['qdisc']}_{conf['rate_mbit']:g}m_{groups}{extra}")
 
 

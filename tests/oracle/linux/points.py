@@ -143,6 +143,10 @@ def _bursts() -> Iterator[tuple[str, dict[str, Any]]]:
         (100, 30, "bbr", 1, "250p"),
         (100, 20, "bbr", 4, "fq_codel"),
         (100, 2, "cubic", 2, "100p"),
+        # Buffers that are hardly larger than a burst.
+        (100, 10, "cubic", 1, "15p"),
+        (100, 10, "reno", 2, "15p"),
+        (100, 20, "bbr", 1, "15p"),
         # With fq at the sender, which paces CUBIC and Reno too.
         (20, 20, "reno", 1, "codel fq"),
         (50, 20, "cubic", 2, "60p fq"),

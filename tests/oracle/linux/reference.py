@@ -45,12 +45,17 @@ class Point:
     @property
     def fifo(self) -> bool:
         """Whether the senders alone decide."""
-        return self.discipline in ("pfifo", "bfifo") and not self.varied
+        return self.discipline in ("pfifo", "bfifo") and not self.varied and not self.offloads
 
     @property
     def varied(self) -> bool:
         """Whether packets have netem on their way, whose random numbers are others than ours."""
         return "path" in self.conf
+
+    @property
+    def offloads(self) -> bool:
+        """Whether the senders' hosts hand over several segments at once."""
+        return bool(self.conf.get("offload"))
 
     @property
     def tcp(self) -> str:

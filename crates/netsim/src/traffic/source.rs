@@ -270,6 +270,15 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_a_pacing_burst_leave_together_at_the_same_rate() {
+        let keys = "kind = \"cbr\"\nrate = \"1 Mbit/s\"\npacket_size = \"125 B\"\n";
+        let (packets, _) = sent(&format!("{keys}pacing_burst = 4\n"), 1);
+        let burst = |ms: u64| [(ms * 1_000_000, 125); 4];
+        assert_eq!(packets[..12], [burst(0), burst(4), burst(8)].concat());
+        assert_eq!(packets.len(), sent(keys, 1).0.len());
+    }
+
+    #[test]
     fn a_trace_is_sent_as_recorded_after_the_start() {
         let file = std::env::temp_dir().join(format!("aqmlab-{}.csv", std::process::id()));
         std::fs::write(&file, "time,size\n3,100\n3.25,60\n3.25,1500\n9,1\n").unwrap();
@@ -293,6 +302,7 @@ mod tests {
         };
         for (keys, faster) in [
             ("kind = \"cbr\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
+            ("kind = \"cbr\"\npacing_burst = 2\nrate = \"1 kbit/s\"", "2 kbit/s"),
             ("kind = \"poisson\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
             ("kind = \"fgn\"\ndeviation = 0.0\nrate = \"1 kbit/s\"", "2 kbit/s"),
             ("kind = \"on-off\"\non = \"999 s\"\noff = \"0 s\"\nrate = \"1 kbit/s\"", "2 kbit/s"),
@@ -303,7 +313,7 @@ mod tests {
             let (mut source, _) = source_of(keys);
             let key = keys.rfind(" = ").unwrap();
             let (_, faster) = source_of(&format!("{} = \"{faster}\"", &keys[..key]));
-            let gap = source.send().gap.unwrap();
+            let gap = std::iter::repeat_with(|| source.send().gap.unwrap()).find(|gap| *gap > Span::ZERO).unwrap();
             let (now, due) = (source.start + Span::ns(gap.nanos() / 4), source.start + gap);
             let next = source.follow(&faster, now, Some(due)).unwrap();
             let (left, before) = ((next - now).secs(), (due - now).secs());

@@ -422,7 +422,7 @@ pub const TCP_PRESETS: &[(&str, &str)] = &[
 const SHARED: &[(&str, &[Congestion])] = &[("l4s", &[Congestion::Dctcp, Congestion::Bbr3])];
 
 /// What the `rack` senders omit, printed with their presets.
-pub(crate) const NOT_MODELLED: &str = "Not modelled: segmentation offload and small-queue limits (segments leave one by one), \
+pub(crate) const NOT_MODELLED: &str = "Not modelled: small-queue limits, \
     receive-window auto-tuning (the window is max_window), data both ways on one connection (ping-pong mode, ACKs on data), \
     the handshake's options except Accurate ECN's, path-MTU probing, fast open, memory pressure.";
 

@@ -15,8 +15,7 @@
 //! # Departures from the source
 //! * The cube root is exact; the kernel's (`cubic_root`) is off by 0.2 % on average.
 //! * A train of acknowledgements may be longer by what segmentation offload explains (`hystart_ack_delay`): at most 1 ms,
-//!   and the time of four times 64 KiB at the pace. That is so for a device with offload, although segments leave one by
-//!   one here.
+//!   and the time of four times 64 KiB at the pace. That is so for a device with offload, also where `offload` is off here.
 //!
 //! Sources: Linux 7.2, net/ipv4/tcp_cubic.c; Ha, Rhee, Xu, "CUBIC", 2008; Ha, Rhee, "Hybrid slow start", 2008;
 //! RFC 9438.

@@ -135,3 +135,107 @@ impl State {
         ticks_of(Span::ns(wait), profile.tcp.tick)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tcp::rack::clock::Clock;
+    use aqm::unit::Time;
+    use scenario::model::Tcp;
+
+    fn profile() -> Profile {
+        Profile::new(&Tcp { offload: true, handshake: false, ..Tcp::preset("linux").unwrap() }, 1500)
+    }
+
+    /// A sender at this time in us after its start, with so many segments to send and `out` of them on the way since then.
+    fn sender(profile: &Profile, segments: u32, cwnd: u32, out: u32, us: u64) -> State {
+        let mut state = State::new(profile, segments);
+        state.cwnd = cwnd;
+        for _ in 0..out {
+            let sent = state.record(state.clock.us);
+            state.board.push(sent);
+        }
+        (state.nxt, state.next_send) = (1 + out, state.clock.us * 1000);
+        state.clock = Clock::at(Time::ZERO + Span::us(us), profile.tcp.tick);
+        state
+    }
+
+    #[test]
+    fn a_burst_is_a_millisecond_of_the_pace_and_more_on_a_short_path() {
+        let profile = profile();
+        let mut state = sender(&profile, 1000, 10, 0, 0);
+        let mut burst = |pace, rtt| {
+            state.pace = pace;
+            state.rtt = super::super::rtt::Rtt::new(&profile);
+            state.rtt.note_least(&profile, &state.clock, rtt);
+            state.burst(&profile, 2)
+        };
+        // 12.5 MB/s / 1024 = 12207 bytes of 1448; 64 kB / 2^3 more where the round trip is 3 times 512 us.
+        assert_eq!((burst(12_500_000, 40_000), burst(12_500_000, 1_536)), (8, 14));
+        assert_eq!((burst(100_000, 40_000), burst(10_000_000_000, 40_000)), (2, 45));
+    }
+
+    #[test]
+    fn a_burst_is_half_the_window_at_most() {
+        let profile = profile();
+        let mut state = sender(&profile, 1000, 30, 0, 0);
+        assert_eq!(state.turn(&profile, 45), Turn::Send(15));
+        state.cwnd = 1;
+        assert_eq!(state.turn(&profile, 45), Turn::Send(1));
+    }
+
+    #[test]
+    fn chunks_end_where_the_application_has_made_them() {
+        let profile = profile();
+        let mut state = sender(&profile, 1000, 200, 0, 0);
+        assert_eq!(state.ready(&profile, 10), 10);
+        assert_eq!(state.chunk_end, 46, "45 segments are 64 kB");
+        (state.nxt, state.chunk_end) = (41, 46);
+        // Of the five left and the next chunk.
+        assert_eq!((state.ready(&profile, 10), state.chunk_end), (10, 51));
+        state.nxt = 51;
+        assert_eq!((state.ready(&profile, 10), state.chunk_end), (10, 91));
+        // No more than there is.
+        state.nxt = 998;
+        assert_eq!(state.ready(&profile, 10), 3);
+    }
+
+    #[test]
+    fn who_can_send_little_waits_for_an_acknowledgement_that_is_near() {
+        let profile = profile();
+        let waiting = Turn::Wait { limited: true };
+        let turn = |us, change: fn(&mut State)| {
+            let mut state = sender(&profile, 1000, 30, 25, us);
+            state.rtt.srtt8 = 8 * 900;
+            change(&mut state);
+            state.turn(&profile, 12)
+        };
+        // The first of 25 segments was sent 500 us ago, and is acknowledged 400 us from now; 450 us are near.
+        assert_eq!(turn(500, |_| ()), waiting);
+        assert_eq!(turn(400, |_| ()), Turn::Send(5), "too far");
+        assert_eq!(turn(1001, |_| ()), Turn::Send(5), "it has sent nothing for a millisecond");
+        assert_eq!(turn(500, |state| state.cwnd = 38), Turn::Send(12), "a whole burst");
+        assert_eq!(turn(500, |state| state.phase = Phase::Recovery), Turn::Send(5));
+        assert_eq!(turn(500, |state| (state.end, state.closed) = (29, true)), Turn::Send(3), "no more data");
+        assert_eq!(turn(500, |state| state.chunk_end = 29), Turn::Send(5), "what was begun is whole");
+        // A third of a window.
+        let mut small = sender(&profile, 1000, 12, 8, 500);
+        small.rtt.srtt8 = 8 * 900;
+        assert_eq!(small.turn(&profile, 12), Turn::Send(4));
+    }
+
+    #[test]
+    fn what_one_burst_had_is_sent_again_at_once() {
+        let profile = profile();
+        let mut state = sender(&profile, 1000, 100, 4, 100);
+        for _ in 0..3 {
+            let sent = state.record(state.clock.us);
+            state.board.push(sent);
+        }
+        for seq in [1, 2, 3, 4, 5] {
+            state.board.flag(seq, 0, super::super::board::LOST);
+        }
+        state.nxt = 8;
+        assert_eq!((state.lost_together(1, 10), state.lost_together(1, 3), state.lost_together(5, 10)), (4, 3, 1));
+    }
+}

@@ -77,3 +77,61 @@ impl Receiver {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use aqm::unit::Span;
+    use scenario::model::Tcp;
+
+    const WAIT: Span = Span::us(100);
+
+    /// The times in us at which ACKs leave, and what they ask for, of segments that come every 10 us; `marked` are with CE.
+    fn acks(seqs: &[u32], marked: &[u32]) -> Vec<(u64, u32)> {
+        let tcp = Tcp {
+            receive_offload: WAIT,
+            handshake: false,
+            ecn: true,
+            quick_acks: Some(0),
+            ..Tcp::preset("linux").unwrap()
+        };
+        let profile = Profile::new(&tcp, 1500);
+        let mut receiver = Receiver::new(1);
+        let mut sent = Vec::new();
+        let mut arrivals = seqs.iter().zip((0..).map(|i| Time::ZERO + Span::us(10 * i))).peekable();
+        loop {
+            let next = arrivals.peek().map_or(Time::MAX, |(_, at)| *at);
+            let now = next.min(receiver.deadline());
+            if now == Time::MAX {
+                return sent;
+            }
+            let note = |ack: Ack| sent.push((now.nanos() / 1000, ack.next));
+            if now == next {
+                let (&seq, _) = arrivals.next().unwrap();
+                let content = Content::Data;
+                let (retransmission, cwr, ect, l4s, push) = (false, false, true, false, false);
+                let segment =
+                    Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: Time::ZERO };
+                receiver.on_segment(now, &profile, &segment, marked.contains(&seq), note);
+            } else {
+                receiver.on_timer(now, &profile, note);
+            }
+        }
+    }
+
+    #[test]
+    fn segments_that_come_together_are_acknowledged_once() {
+        assert_eq!(acks(&[1, 2, 3, 4, 5, 6], &[]), [(100, 7)]);
+        // Eleven come within the time that the first waits, the others after that.
+        let many: Vec<u32> = (1..=14).collect();
+        assert_eq!(acks(&many, &[]), [(100, 12), (210, 15)]);
+    }
+
+    #[test]
+    fn what_differs_is_not_joined() {
+        // The third is missing: what came before it is taken in when the fourth comes, and that at its time.
+        assert_eq!(acks(&[1, 2, 4, 5], &[]), [(20, 3), (100, 3)]);
+        // So is what came before a mark, and what comes after it.
+        assert_eq!(acks(&[1, 2, 3, 4, 5, 6], &[3, 4]), [(20, 3), (40, 5), (100, 7)]);
+    }
+}
