@@ -426,7 +426,8 @@ impl<P: Probe> Simulation<P> {
         self.arm_ack_timer(index);
         let flow = &self.endpoints.flows[index as usize];
         // The timer may have taken in data that waited.
-        if flow.listens && self.endpoints.profiles[usize::from(flow.profile)].tcp.receive_offload > Span::ZERO {
+        if flow.listens && self.endpoints.profiles[usize::from(flow.profile)].tcp.receive_offload > Span::ZERO
+        {
             self.on_delivery(clock, index);
         }
     }

@@ -26,8 +26,8 @@ pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, EcnPath, Gilbert, Link, Loss, Steps};
 pub use tcp::{
-    Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing, Profile, RECEIVE_BUFFER,
-    RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
+    Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing, Profile,
+    RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
 };
 pub(crate) use traffic::least_common_multiple;
 pub use traffic::{

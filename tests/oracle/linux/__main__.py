@@ -62,11 +62,12 @@ def _verdict(closed: Mapping[Point, Sequence[Check]]) -> int:
     """The totals of the points with TCP: the senders alone decide, or paths and disciplines do too."""
     for title, key in (("discipline", lambda point: point.discipline), ("tcp", lambda point: point.tcp)):
         print(_rates(title, closed, key))
+    rest = {p: found for p, found in closed.items() if not (p.fifo or p.varied or p.offloads)}
     parts = (
         ("FIFO, the senders alone", FEWEST_FIFO, {p: found for p, found in closed.items() if p.fifo}),
         ("paths that vary", FEWEST_VARIED, {p: found for p, found in closed.items() if p.varied}),
         ("hosts that offload", FEWEST_OFFLOAD, {p: found for p, found in closed.items() if p.offloads}),
-        ("with disciplines", FEWEST_DISCIPLINES, {p: f for p, f in closed.items() if not (p.fifo or p.varied or p.offloads)}),
+        ("with disciplines", FEWEST_DISCIPLINES, rest),
     )
     for title, fewest, part in parts:
         if part:

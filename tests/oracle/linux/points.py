@@ -158,8 +158,9 @@ def _bursts() -> Iterator[tuple[str, dict[str, Any]]]:
         # About as many packets each, but for the slowest links.
         long = {10: {}, 20: {"dur": 40, "warm": 8}, 50: {"dur": 20, "warm": 4}, 100: {"dur": 16, "warm": 4}}[rate]
         more: dict[str, Any] = {"rate_mbit": rate, "offload": True, **({"fq": True} if fq else {}), **long}
-        yield "_".join(("offload", cc, f"{rate}m", f"{rtt_ms}ms", f"n{n}", *name.split())), dumbbell(
-            words, group(n, cc, rtt_ms), **more
+        yield (
+            "_".join(("offload", cc, f"{rate}m", f"{rtt_ms}ms", f"n{n}", *name.split())),
+            dumbbell(words, group(n, cc, rtt_ms), **more),
         )
 
 

@@ -21,7 +21,8 @@
 //! # Departures from the source
 //! * Packets are segments. Segmentation offload is off unless `offload` asks for it ([`burst`]). There is no small-queue limit, for
 //!   a host's own queue is no bottleneck here; with `pacing = "fq"` segments that the pace holds back wait in the sender, where Linux
-//!   has up to a millisecond of them in fq, and counts them as sent. A flow's ends send data one way: no ping-pong mode, and an ACK never rides on data.
+//!   has up to a millisecond of them in `fq`, and counts them as sent. A flow's ends send data one way: no ping-pong mode, and
+//!   an ACK never rides on data.
 //! * The receive window is fixed (`max_window`), and the send buffer has no bound.
 //! * ACKs that the kernel counts as window updates are duplicates here; with SACK nothing depends on it.
 //! * The SYN's options and its answer's are not modelled, except Accurate ECN's. The receiver's FIN is the ACK of the

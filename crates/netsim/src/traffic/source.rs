@@ -313,7 +313,8 @@ mod tests {
             let (mut source, _) = source_of(keys);
             let key = keys.rfind(" = ").unwrap();
             let (_, faster) = source_of(&format!("{} = \"{faster}\"", &keys[..key]));
-            let gap = std::iter::repeat_with(|| source.send().gap.unwrap()).find(|gap| *gap > Span::ZERO).unwrap();
+            let gap =
+                std::iter::repeat_with(|| source.send().gap.unwrap()).find(|gap| *gap > Span::ZERO).unwrap();
             let (now, due) = (source.start + Span::ns(gap.nanos() / 4), source.start + gap);
             let next = source.follow(&faster, now, Some(due)).unwrap();
             let (left, before) = ((next - now).secs(), (due - now).secs());

@@ -89,7 +89,7 @@ choice! {
     pub enum Pacing {
         /// The congestion control, if it sets a pace.
         Own = "own",
-        /// The sending host too (Linux's queue discipline fq).
+        /// The sending host too (Linux's queue discipline `fq`).
         Fq = "fq",
     }
 }
@@ -208,11 +208,11 @@ tcp! {
         quick_acks: Option<u32> = Some(0), "segments", Range::new(0.0, 1e9);
         /// Let ACKs of segments beyond a gap wait for each other for a millisecond, from the fourth on (Linux).
         compressed_acks: bool = false, "";
-        /// Let several segments leave the host at once, as many as its pace has in a millisecond, more on short paths, and at most
+        /// Let several segments leave the host at once: those of a millisecond at the sender's pace, more on short paths, and at most
         /// 64 kB (Linux's segmentation offload). They leave one after the other at the rate of the host's link.
         offload: bool = false, "";
         /// Who paces the segments: `own`, the congestion controls that set a pace, which are BBR and TCP Prague; `fq`, also the
-        /// sending host, for every control (Linux's queue discipline fq).
+        /// sending host, for every control (Linux's queue discipline `fq`).
         pacing: Pacing = Pacing::Own, "";
         /// How long arriving segments wait for others of their flow, which the receiver takes in at once and acknowledges at
         /// once (receive offload and interrupt moderation); 0 for no such wait.

@@ -280,7 +280,10 @@ impl Traffic {
             self.kind,
             TrafficKind::Ftp(_)
                 | TrafficKind::Transfer(..)
-                | TrafficKind::Udp(Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_), _)
+                | TrafficKind::Udp(
+                    Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_),
+                    _
+                )
         )
     }
 

@@ -53,12 +53,12 @@ def build(conf: Mapping[str, Any]) -> None:
         _sh(f"tc -n r qdisc add dev t{g} root netem delay {group['rtt_ms']}ms limit 1000000")
         devices += [(name, "e0"), (ROUTER, f"t{g}")]
     for namespace, device in devices:
-        # A packet is a packet: nothing is joined or cut on the way, but by the hosts if the configuration has them offload.
+        # A packet is a packet: nothing is joined or cut on the way, but by hosts that are to offload.
         joins = "on" if conf.get("offload") and namespace not in (ROUTER, MIDDLE) else "off"
         features = f"gro {joins} " + " ".join(f"{feature} off" for feature in ("tso", "gso", "tx", "rx"))
         _sh(f"ip netns exec {namespace} ethtool -K {device} {features} >/dev/null 2>&1 || true")
-        # TCP sends more than one segment at once unless this forbids it, whatever the device can do: without tso it is cut
-        # as it leaves the host, with it the router would have the whole.
+        # TCP sends several segments at once unless this forbids it, whatever the device has: without tso they are cut as
+        # they leave the host, with it the router would have the whole.
         most = "" if joins == "on" else "gso_max_segs 1"
         _sh(f"ip -n {namespace} link set {device} {most} mtu 1500 || true")
     for name in map(sender, range(len(groups))):

@@ -15,8 +15,8 @@ use scenario::model::{Pacing, Profile};
 
 /// The most bytes that a host hands over at once (`GSO_LEGACY_MAX_SIZE`, less what headers may take).
 pub(in crate::tcp) const LARGEST: u64 = 65_535 - 320;
-/// A burst is for so much of a second (`sk_pacing_shift`); with each time of 2^9 us that the path is longer, half as much is
-/// added to that (`tcp_tso_rtt_log`).
+/// A burst has the data of 2^-10 s (`sk_pacing_shift`). The allowance of a short path is halved with every 2^9 us of the least
+/// round trip (`tcp_tso_rtt_log`).
 const PACE_BITS: u32 = 10;
 const SHORT_PATH_BITS: u32 = 9;
 /// The fraction of a window that is sent at once (`tcp_tso_win_divisor`).
@@ -27,7 +27,7 @@ const PATIENCE: u64 = 1_000_000;
 /// Whether a sender may send, or waits for more room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Turn {
-    /// It sends so many segments.
+    /// It sends this number of segments.
     Send(u32),
     /// It waits; whether that is for its window.
     Wait { limited: bool },
@@ -40,7 +40,7 @@ impl State {
         self.cwnd.saturating_sub(self.board.in_flight())
     }
 
-    /// Segments that leave at once by the pace, at least so many (`tcp_tso_autosize`).
+    /// Segments that leave at once by the pace, but `least` at least (`tcp_tso_autosize`).
     #[must_use]
     pub fn burst(&self, profile: &Profile, least: u32) -> u32 {
         let pace = if self.pace == u64::MAX { self.usual_pace(profile) } else { self.pace };
@@ -49,7 +49,7 @@ impl State {
         ((bytes.min(LARGEST) / u64::from(profile.payload())) as u32).max(least)
     }
 
-    /// What the sender does now that the window has room, if at most so many segments may leave at once (the loop of
+    /// The sender's choice now that the window has room, if at most `most` segments may leave at once (the loop of
     /// `tcp_write_xmit`).
     pub(super) fn turn(&mut self, profile: &Profile, most: u32) -> Turn {
         let count = self.ready(profile, most);
@@ -121,7 +121,7 @@ impl State {
         1 + more.count() as u32
     }
 
-    /// The queue discipline of the host paces every control (fq), of which the sender knows the pace.
+    /// The queue discipline of the host paces every control (`fq`), of which the sender knows the pace.
     pub(super) fn pace_by_host(&mut self, profile: &Profile) {
         if self.pace == u64::MAX && matches!(profile.tcp.pacing, Pacing::Fq) {
             self.paced_by_host = true;
@@ -147,7 +147,7 @@ mod tests {
         Profile::new(&Tcp { offload: true, handshake: false, ..Tcp::preset("linux").unwrap() }, 1500)
     }
 
-    /// A sender at this time in us after its start, with so many segments to send and `out` of them on the way since then.
+    /// A sender `us` after its start, with `segments` to send, `out` of which are on the way since then.
     fn sender(profile: &Profile, segments: u32, cwnd: u32, out: u32, us: u64) -> State {
         let mut state = State::new(profile, segments);
         state.cwnd = cwnd;
@@ -236,6 +236,9 @@ mod tests {
             state.board.flag(seq, 0, super::super::board::LOST);
         }
         state.nxt = 8;
-        assert_eq!((state.lost_together(1, 10), state.lost_together(1, 3), state.lost_together(5, 10)), (4, 3, 1));
+        assert_eq!(
+            (state.lost_together(1, 10), state.lost_together(1, 3), state.lost_together(5, 10)),
+            (4, 3, 1)
+        );
     }
 }

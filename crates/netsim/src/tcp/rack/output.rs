@@ -202,7 +202,7 @@ impl Sender {
         }
     }
 
-    /// Sends the next segments, so many at once.
+    /// Sends the next `count` segments at once.
     fn send_new(&mut self, count: u32, profile: &Profile, out: &mut impl Outbox) {
         let first = self.state.nxt;
         self.note_start(first, profile);

@@ -5,7 +5,7 @@
 //! a segment with PSH is the last of its own (`tcp_gro_receive`, net/ipv4/tcp_offload.c).
 //!
 //! # Departures from the source
-//! * What cannot be joined hands over what came before it, although both would be looked at at one time.
+//! * What cannot be joined hands over what came before it, although the host would look at both together.
 
 use super::Receiver;
 use crate::tcp::rack::burst::LARGEST;
@@ -110,8 +110,7 @@ mod tests {
                 let (&seq, _) = arrivals.next().unwrap();
                 let content = Content::Data;
                 let (retransmission, cwr, ect, l4s, push) = (false, false, true, false, false);
-                let segment =
-                    Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: Time::ZERO };
+                let segment = Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: Time::ZERO };
                 receiver.on_segment(now, &profile, &segment, marked.contains(&seq), note);
             } else {
                 receiver.on_timer(now, &profile, note);
