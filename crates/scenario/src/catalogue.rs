@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(own("ftp"), "");
         assert_eq!(own("transfer"), "size request");
         assert_eq!(own("short"), "size lifetime arrival_rate interarrival");
-        assert_eq!(own("cbr"), "ecn rate");
+        assert_eq!(own("cbr"), "ecn rate pacing_burst");
         assert_eq!(own("on-off"), "ecn rate on off");
         assert_eq!(own("fgn"), "ecn rate hurst deviation step");
         assert_eq!(own("trace"), "ecn file src dst");

@@ -138,8 +138,8 @@ params! {
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
-        /// Packets that a `cbr` flow sends at once, the more seldom: as QUIC does, whose timers let it not send each packet at its
-        /// own time.
+        /// Packets that a `cbr` flow sends at once, at the same rate: QUIC in user space paces by timers, and sends what belongs to
+        /// an interval together.
         pacing_burst: u32 = 1, "packets", Range::new(1.0, 1000.0);
         /// Duration of an on period of an `on-off` flow, rounded to whole packets, at least one.
         on: Distribution<Span> = Distribution::Exponential(Span::ms(500)), "s", Range::above(0.0, 1e7);
