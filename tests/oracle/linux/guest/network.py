@@ -57,8 +57,8 @@ def build(conf: Mapping[str, Any]) -> None:
         joins = "on" if conf.get("offload") and namespace not in (ROUTER, MIDDLE) else "off"
         features = f"gro {joins} " + " ".join(f"{feature} off" for feature in ("tso", "gso", "tx", "rx"))
         _sh(f"ip netns exec {namespace} ethtool -K {device} {features} >/dev/null 2>&1 || true")
-        # TCP sends several segments at once unless this forbids it, whatever the device has: without tso they are cut as
-        # they leave the host, with it the router would have the whole.
+        # TCP sends several segments at once unless this forbids it, whatever the device has. Without tso they are cut
+        # as they leave the host; with it the router would have the whole.
         most = "" if joins == "on" else "gso_max_segs 1"
         _sh(f"ip -n {namespace} link set {device} {most} mtu 1500 || true")
     for name in map(sender, range(len(groups))):
