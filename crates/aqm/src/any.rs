@@ -35,8 +35,18 @@ impl AnyParams {
     #[must_use]
     pub fn all_user_defined(&self) -> Vec<(&'static str, &'static str)> {
         let own = self.source().map(|source| (self.name(), source));
-        let inside = self.values().into_iter().filter_map(|(_, value)| Box::<Self>::read(&value));
+        let values = self.values();
+        let inside = values.iter().flat_map(|(_, value)| Self::within(value));
         own.into_iter().chain(inside.flat_map(|inside| inside.all_user_defined())).collect()
+    }
+
+    /// The algorithm that `value` is, or those in its tables.
+    fn within(value: &Value) -> Vec<Self> {
+        match (Self::read(value), value) {
+            (Some(inside), Value::Table(_)) => vec![inside],
+            (_, Value::Table(entries)) => entries.iter().flat_map(|(_, value)| Self::within(value)).collect(),
+            _ => Vec::new(),
+        }
     }
 
     /// The declarations of its parameters.
@@ -169,6 +179,10 @@ impl AnyAqm {
 
     fn is_final(&self) -> bool {
         of_aqm!(self, aqm => aqm.is_final())
+    }
+
+    fn drops_late(&self) -> bool {
+        of_aqm!(self, aqm => aqm.drops_late())
     }
 
     #[must_use]
@@ -333,8 +347,38 @@ impl AnyDiscipline {
     }
 
     #[inline(always)]
+    pub(crate) fn has_limits_inside(&self) -> bool {
+        of_discipline!(self, _ => false, several => several.has_limits_inside())
+    }
+
+    #[inline(always)]
+    pub(crate) fn can_serve(&mut self, now: Time, lanes: &[Lane]) -> bool {
+        of_discipline!(self, _ => true, several => several.can_serve(now, lanes))
+    }
+
+    #[inline(always)]
     pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
         of_discipline!(self, _ => 0, several => several.serve(now, lanes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn kept(&mut self) -> Option<usize> {
+        of_discipline!(self, _ => None, several => several.kept())
+    }
+
+    #[inline(always)]
+    pub(crate) fn joined(&self, lane: usize) -> usize {
+        of_discipline!(self, _ => lane, several => several.joined(lane))
+    }
+
+    pub(crate) fn is_peekable(&self) -> bool {
+        of_discipline!(self, aqm => !aqm.drops_late(), several => several.is_peekable())
+    }
+
+    pub(crate) fn peek(&self, lanes: &[Lane]) -> Option<u32> {
+        of_discipline!(self,
+            aqm => lanes[0].head.filter(|_| !aqm.drops_late()).map(|head| head.size),
+            several => several.peek(lanes))
     }
 
     /// Inlined, so that `state` costs nothing with algorithms that do not read it.
@@ -403,15 +447,13 @@ impl AnyDiscipline {
     }
 }
 
-/// An inner algorithm, for an algorithm that keeps several queues.
-impl Field for Box<AnyParams> {
-    const KIND: ParamKind = ParamKind::Algorithm;
-
+impl AnyParams {
     /// Reads a name, or a table with a name, optionally the digest of a user-defined algorithm's source or a preset, and
     /// parameters.
-    fn read(value: &Value) -> Option<Self> {
+    #[must_use]
+    pub fn read(value: &Value) -> Option<Self> {
         let found = match value {
-            Value::Text(name) => AnyParams::of(name)?,
+            Value::Text(name) => Self::of(name)?,
             Value::Table(entries) => {
                 let text = |key: &str| match &entries.iter().find(|(name, _)| name == key)?.1 {
                     Value::Text(text) => Some(text.as_str()),
@@ -419,8 +461,8 @@ impl Field for Box<AnyParams> {
                 };
                 let (name, source) = (text("name")?, text("source"));
                 let mut params = match source {
-                    Some(source) => AnyParams::user_defined(name, Some(source)).ok()?,
-                    None => AnyParams::of(name)?,
+                    Some(source) => Self::user_defined(name, Some(source)).ok()?,
+                    None => Self::of(name)?,
                 };
                 if let Some(preset) = text("preset") {
                     params = params.preset(preset)?;
@@ -433,16 +475,52 @@ impl Field for Box<AnyParams> {
             }
             _ => return None,
         };
-        (found.has_one_queue() && found.check().is_ok()).then(|| Self::new(found))
+        found.check().is_ok().then_some(found)
     }
 
-    fn value(&self) -> Value {
+    /// The value from which [`AnyParams::read`] reads this again.
+    #[must_use]
+    pub fn value(&self) -> Value {
         let name = ("name".to_owned(), Value::Text(self.name().to_owned()));
         let source = self.source().map(|source| ("source".to_owned(), Value::Text(source.to_owned())));
         let own = self.values().into_iter().map(|(key, value)| (key.to_owned(), value));
         Value::Table(std::iter::once(name).chain(source).chain(own).collect())
     }
+}
 
+/// An inner algorithm on one queue.
+impl Field for Box<AnyParams> {
+    const KIND: ParamKind = ParamKind::Algorithm { several: false };
+    fn read(value: &Value) -> Option<Self> {
+        AnyParams::read(value).filter(AnyParams::has_one_queue).map(Self::new)
+    }
+    fn value(&self) -> Value {
+        AnyParams::value(self)
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
+/// An inner algorithm of any kind.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Inner(pub Box<AnyParams>);
+
+impl Inner {
+    /// The defaults of the algorithm called `name`.
+    pub(crate) fn of(name: &str) -> Self {
+        Self(Box::new(AnyParams::of(name).expect("an algorithm of the list")))
+    }
+}
+
+impl Field for Inner {
+    const KIND: ParamKind = ParamKind::Algorithm { several: true };
+    fn read(value: &Value) -> Option<Self> {
+        AnyParams::read(value).map(|params| Self(Box::new(params)))
+    }
+    fn value(&self) -> Value {
+        self.0.value()
+    }
     fn within(&self, _: &Range) -> bool {
         true
     }

@@ -39,6 +39,11 @@ aqms! {
         redtail::Redtail,
         sfq::Sfq,
         cake::Cake,
+        tbf::Tbf,
+        prio::Prio,
+        drr_classes::DrrClasses,
+        htb::Htb,
+        police::Police,
     }
     variants {
         gred = "red" with "floyd2000",

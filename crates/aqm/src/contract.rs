@@ -226,6 +226,11 @@ pub trait Aqm: Sized {
         false
     }
 
+    /// Whether [`Aqm::on_dequeue`] may drop the packet: who needs to know which packet leaves next has to ask it first.
+    fn drops_late(&self) -> bool {
+        false
+    }
+
     /// Returns the position of a waiting packet, 0 for the first to leave, to be dropped because the buffer has no
     /// room for an arrival; `None` to drop the arrival or, once there is room, to end. Called before
     /// [`Aqm::on_enqueue`], until it returns `None`.

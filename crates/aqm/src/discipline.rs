@@ -153,6 +153,11 @@ pub trait Discipline: Sized {
         rng: &mut R,
     ) -> (usize, Verdict);
 
+    /// Whether disciplines inside have limits of their own: [`Discipline::make_room`] is then called before each arrival.
+    fn has_limits_inside(&self) -> bool {
+        false
+    }
+
     /// Returns a waiting packet, by lane and position, to be dropped because the buffer has no room for an arrival;
     /// `None` to drop the arrival or, once there is room, to end. Called before [`Discipline::on_enqueue`], until it
     /// returns `None`.
@@ -179,6 +184,12 @@ pub trait Discipline: Sized {
         None
     }
 
+    /// Whether a packet is sent now; if not, the link is paused. Called just before [`Discipline::serve`], while a packet
+    /// waits and the link is not paused.
+    fn can_serve(&mut self, _now: Time, _lanes: &[Lane]) -> bool {
+        true
+    }
+
     /// The lane whose first packet is sent next; it must not be empty. Called only while a packet waits and the link is not
     /// paused.
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize;
@@ -198,6 +209,27 @@ pub trait Discipline: Sized {
         _rng: &mut R,
     ) -> Verdict {
         Verdict::Pass
+    }
+
+    /// The lane in which the packet that has just been let through waits on instead of being sent, because a discipline
+    /// around the one that decided had to know it first.
+    fn kept(&mut self) -> Option<usize> {
+        None
+    }
+
+    /// The lane that the first packet of `lane` joined when it came; another one only if it has been kept since.
+    fn joined(&self, lane: usize) -> usize {
+        lane
+    }
+
+    /// Whether [`Discipline::peek`] always knows the size of the packet that is sent next.
+    fn is_peekable(&self) -> bool {
+        false
+    }
+
+    /// The size of the packet that is sent next, if it is known before [`Discipline::serve`].
+    fn peek(&self, _lanes: &[Lane]) -> Option<u32> {
+        None
     }
 
     /// See [`Aqm::on_idle`](crate::Aqm::on_idle).

@@ -4,7 +4,8 @@
 //! global randomness, and does not depend on a simulator: the same code serves any host that owns a queue. Each layer
 //! imports only those before it: [`mod@unit`], [`mod@params`], [`mod@contract`] (of an algorithm on one queue) and
 //! [`mod@discipline`] (of one that keeps several), the algorithms and their list in [`mod@aqm`], `any` (either kind),
-//! [`mod@queue`] on [`mod@ring`]. An algorithm that contains another, as `fq` does, also imports the list.
+//! [`mod@queue`] on [`mod@ring`]. An algorithm that contains another, as `fq` does, also imports the list; one around
+//! disciplines of any kind is a `composite`.
 
 #[macro_use]
 mod head;
@@ -13,8 +14,11 @@ mod dispatch;
 #[macro_use]
 pub mod aqm;
 mod any;
+mod bucket;
+mod composite;
 pub mod contract;
 pub mod discipline;
+pub mod dscp;
 #[cfg(test)]
 mod fixture;
 mod flows;
@@ -30,6 +34,7 @@ mod weights;
 
 pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};
+pub use composite::Leaf;
 pub use contract::{Aqm, Backlog, CLASSES, Packet, Port, Reading, Signal, Uniform, Verdict};
 pub use discipline::{Ack, Discipline, Label, Lane};
 pub use queue::{Counts, Labels, Outcome, Queue, Sent, Stored};

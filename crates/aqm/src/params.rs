@@ -8,7 +8,7 @@ mod field;
 mod spec;
 mod value;
 
-pub use field::Field;
+pub use field::{Field, Named};
 pub use spec::{Entries, Nested, ParamError, ParamKind, Range, Spec};
 pub use value::Value;
 

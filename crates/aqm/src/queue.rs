@@ -276,7 +276,7 @@ impl<T: Frame> Queue<T> {
             let ack = if self.algorithm.reads_acks() { frame.ack() } else { None };
             self.algorithm.on_label(labels.of(row, &packet, ack));
         }
-        if backlog.full {
+        if backlog.full || self.algorithm.has_limits_inside() {
             backlog = self.make_room(now, &packet, rng, &mut dropped);
         }
         let (lane, verdict) = self.algorithm.on_enqueue(now, &packet, &backlog, &self.lanes, rng);
@@ -422,6 +422,7 @@ impl<T: Frame> Queue<T> {
     /// Drops a waiting frame.
     fn drop_at(&mut self, now: Time, lane: usize, place: u32, full: bool) -> Sent<T> {
         let Waiting { arrived, arrival, frame } = self.remove(lane, place);
+        let lane = self.algorithm.joined(lane);
         let number = arrival.number();
         let earlier = u64::from(self.is_earlier(number));
         self.count(frame.row(), lane, |counts| {
@@ -484,7 +485,11 @@ impl<T: Frame> Queue<T> {
             if self.algorithm.paused_until(now).is_some() {
                 return None;
             }
+            if !self.algorithm.can_serve(now, &self.lanes) {
+                return None;
+            }
             let lane = self.algorithm.serve(now, &self.lanes);
+            let joined = self.algorithm.joined(lane);
             let ring = &mut self.waiting[lane];
             if let Some(view) = self.lanes.get_mut(lane) {
                 let size = ring.front().map_or(0, |first| first.frame.packet().size);
@@ -515,8 +520,17 @@ impl<T: Frame> Queue<T> {
                 waiting.frame.mark();
             }
             let number = waiting.arrival.number();
-            let sent = Sent { frame: waiting.frame, number, lane, sojourn };
-            ring.drop_front();
+            let sent = Sent { frame: waiting.frame, number, lane: joined, sojourn };
+            let kept = if late { None } else { self.algorithm.kept() };
+            if let Some(to) = kept {
+                let mut waiting = *waiting;
+                waiting.arrival.0 |= if newly_marked { Arrival::MARKED } else { 0 };
+                self.waiting[lane].drop_front();
+                self.store(to, waiting);
+            } else {
+                ring.drop_front();
+            }
+            let lane = joined;
             if newly_marked {
                 let earlier = u64::from(self.is_earlier(number));
                 self.count(row, lane, |counts| {
@@ -530,16 +544,14 @@ impl<T: Frame> Queue<T> {
                     counts.drops_early += 1;
                     counts.earlier_drops += earlier;
                 });
-            } else {
+                dropped(&sent);
+            } else if kept.is_none() {
                 self.count(row, lane, |counts| {
                     counts.departures += 1;
                     counts.departed_bytes += u64::from(size);
                 });
-            }
-            if !late {
                 return Some(sent);
             }
-            dropped(&sent);
         }
         self.algorithm.on_idle(now);
         None

@@ -396,6 +396,11 @@ impl Running {
     }
 
     #[must_use]
+    pub const fn drops_late(&self) -> bool {
+        !self.is_final()
+    }
+
+    #[must_use]
     pub const fn period(&self) -> Option<Span> {
         self.period
     }

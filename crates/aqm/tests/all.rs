@@ -12,6 +12,7 @@ mod equivalence_flows;
 mod equivalence_jobs;
 mod equivalence_redtail;
 mod equivalence_several;
+mod equivalence_shapers;
 mod extremes;
 mod finality;
 mod ns3;

@@ -29,7 +29,7 @@ fn ends(spec: &Spec) -> Vec<Value> {
         ParamKind::Choice(names) | ParamKind::Words(names) => {
             names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
         }
-        ParamKind::Text | ParamKind::Algorithm | ParamKind::Table(_) => vec![],
+        ParamKind::Text | ParamKind::Algorithm { .. } | ParamKind::Table(_) | ParamKind::Named(_) => vec![],
     }
 }
 

@@ -199,13 +199,13 @@ fn others(kind: ParamKind, unit: &str) -> Vec<Value> {
         ParamKind::Switch => [false, true].map(Value::Bool).into(),
         ParamKind::Choice(names) => text(names),
         ParamKind::Words(_) => text(&["raw", "pppoe-ptm ether-vlan", "ethernet overhead 40", "mpu 100"]),
-        ParamKind::Algorithm => text(&INSIDE),
-        ParamKind::Text | ParamKind::Table(_) => vec![],
+        ParamKind::Algorithm { .. } => text(&INSIDE),
+        ParamKind::Text | ParamKind::Table(_) | ParamKind::Named(_) => vec![],
     }
 }
 
 /// The parameters with which an algorithm starts anew.
-const ANEW: [&str; 27] = [
+const ANEW: [&str; 29] = [
     "ared.form",
     "cake.ack_filter",
     "cake.diffserv",
@@ -222,6 +222,7 @@ const ANEW: [&str; 27] = [
     "fq.perturbation",
     "lred.weights",
     "nlred.form",
+    "police.aqm",
     "raqm.weights",
     "red.form",
     "redtail.long",
@@ -232,11 +233,12 @@ const ANEW: [&str; 27] = [
     "sfq.divisor",
     "sfq.flows",
     "sfq.perturbation",
+    "tbf.aqm",
     "wred.average",
 ];
 
 /// The signals that a parameter bounds, scales or sets, and the counts of pairs, which `key` defines.
-const MOVED: [&str; 27] = [
+const MOVED: [&str; 29] = [
     "ared.bottom: max_p",
     "ared.top: max_p",
     "cake.bandwidth: rate",
@@ -264,6 +266,8 @@ const MOVED: [&str; 27] = [
     "raqm.p_min: p_4",
     "redtail.key: pairs",
     "redtail.key: turned",
+    "tbf.burst: tokens",
+    "tbf.rate: tokens",
 ];
 
 /// Tries each other value of each parameter of each algorithm; returns the parameters that make it start anew, and the

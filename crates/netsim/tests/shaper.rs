@@ -70,3 +70,50 @@ fn fewer_acks_on_a_narrow_way_back_let_more_data_through() {
     let [off, on] = ["off", "on"].map(goodput);
     assert!(on > 1.1 * off, "{off} and {on}");
 }
+
+#[test]
+fn a_token_bucket_sends_its_rate_whatever_is_inside() {
+    for inside in ["droptail", "codel", "pie", "fq_codel", "prio"] {
+        for clock in ["integer", "double"] {
+            let tbf = format!(
+                "[aqm]\nname = \"tbf\"\nrate = \"10 Mbit/s\"\nlimit = \"100 packets\"\naqm = \"{inside}\"\n{FLOOD}"
+            );
+            let link = results(&bottleneck(clock, &tbf)).metrics.link;
+            let rate = link.traffic.throughput;
+            assert!((rate / 1e7 - 1.0).abs() < 2e-3, "{inside}, {clock}: {rate}");
+            assert!((link.utilisation - 0.25).abs() < 1e-3, "{inside}, {clock}: {}", link.utilisation);
+        }
+    }
+}
+
+#[test]
+fn classes_borrow_what_others_leave_and_have_their_own_when_they_want_it() {
+    let flow = |name: &str, dscp: &str, start: &str| {
+        format!("[[traffic]]\nname = \"{name}\"\ndscp = \"{dscp}\"\nstart = \"{start}\"\n")
+    };
+    let of = |others: &str| {
+        let classes = "[aqm]\nname = \"htb\"\n[aqm.classes.all]\nrate = \"10 Mbit/s\"\n\
+            [aqm.classes.a]\nparent = \"all\"\nrate = \"7 Mbit/s\"\nceil = \"10 Mbit/s\"\ndscp = [\"AF21\"]\n\
+            aqm = \"fq_codel\"\n[aqm.classes.b]\nparent = \"all\"\nrate = \"3 Mbit/s\"\nceil = \"10 Mbit/s\"\n\
+            aqm = \"fq_codel\"\n";
+        let found = results(&bottleneck("integer", &format!("{classes}{}{others}", flow("b", "BE", "0 s"))));
+        ["a", "b"].map(|name| found.classes.get(name).map_or(0.0, |class| class.traffic.throughput))
+    };
+    let [_, alone] = of("");
+    assert!((alone / 1e7 - 1.0).abs() < 0.02, "{alone}");
+    let [a, b] = of(&flow("a", "AF21", "0.5 s"));
+    assert!((a / 7e6 - 1.0).abs() < 0.03 && (b / 3e6 - 1.0).abs() < 0.03, "{a} and {b}");
+}
+
+#[test]
+fn a_policer_loses_what_a_shaper_delays() {
+    let of = |aqm: &str| {
+        let more = format!("[aqm]\n{aqm}\n{FLOOD}");
+        let link = results(&bottleneck("integer", &more)).metrics.link;
+        (link.traffic.throughput, link.traffic.queue_delay_p99.unwrap())
+    };
+    let (policed, no_wait) = of("name = \"police\"\nrate = \"10 Mbit/s\"\nburst = \"10 kB\"");
+    let (shaped, wait) = of("name = \"tbf\"\nrate = \"10 Mbit/s\"\nburst = \"10 kB\"\nlimit = \"100 packets\"");
+    assert!((policed / 1e7 - 1.0).abs() < 0.01 && (shaped / 1e7 - 1.0).abs() < 0.01, "{policed} and {shaped}");
+    assert!(no_wait < 0.002 && wait > 0.1, "{no_wait} and {wait}");
+}

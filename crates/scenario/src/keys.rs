@@ -78,5 +78,5 @@ pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
 fn is_inside(key: &str) -> bool {
     let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
     let mut specs = algorithms.flat_map(|params| params.specs());
-    specs.any(|spec| spec.name == key && spec.kind == ParamKind::Algorithm)
+    specs.any(|spec| spec.name == key && matches!(spec.kind, ParamKind::Algorithm { .. }))
 }

@@ -3,7 +3,6 @@
 mod buffer;
 pub mod cell;
 pub(crate) mod distribution;
-mod dscp;
 pub(crate) mod estimate;
 pub(crate) mod handover;
 mod header;
@@ -14,13 +13,13 @@ mod traffic;
 pub(crate) mod variation;
 mod wifi;
 
+pub use aqm::dscp::Dscp;
 use aqm::params::Range;
 use aqm::unit::Span;
 use aqm::{choice, params};
 pub use buffer::Buffer;
 pub use cell::{Cell, Fading, Place, Qualities, Sharing};
 pub use distribution::{Distribution, Drawn};
-pub use dscp::Dscp;
 pub use handover::{EVERY, Handover};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;

@@ -6,7 +6,7 @@ use crate::source::document::Document;
 use crate::source::error::{MOST_PROBLEMS, NEAR, Origin, Problem, VERY_NEAR, instead, nearest};
 use crate::source::tree::{Data, Node, Table, spec};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
-use aqm::params::{Field, ParamError, ParamKind, Params, Spec, Value};
+use aqm::params::{Nested, ParamError, ParamKind, Params, Spec, Value};
 use aqm::unit::in_base_unit;
 use std::borrow::Cow;
 
@@ -139,21 +139,23 @@ impl<'a> Reader<'a> {
             seen.push((spec.name, key));
             let auto = spec.optional && node.text() == Some("auto");
             let value = match (spec.kind, &node.data) {
-                (ParamKind::Algorithm, _) if !auto => {
+                (ParamKind::Algorithm { several }, _) if !auto => {
                     let so_far = values.iter().find(|(name, _)| *name == spec.name);
-                    match self.inside(node, &at, so_far.and_then(|(_, value)| Field::read(value))) {
+                    let so_far = so_far.and_then(|(_, value)| AnyParams::read(value));
+                    match self.inside(node, &at, so_far, several) {
                         Some(params) => params.value(),
                         None => continue,
                     }
                 }
-                (ParamKind::Table(nested), Data::Table(table)) => {
-                    let check =
-                        &mut |key: &str, value: &Value| (nested.check)(&[(key.to_owned(), value.clone())]);
-                    self.assign(table, &at, (nested.specs)(), &[], &[], check);
-                    if !self.fine(&[&at]) {
-                        continue;
+                (ParamKind::Table(nested), Data::Table(table)) => match self.nested(table, &at, nested) {
+                    Some(value) => value,
+                    None => continue,
+                },
+                (ParamKind::Named(nested), Data::Table(table)) if table.iter().next().is_some() => {
+                    match self.by_name(table, &at, nested) {
+                        Some(value) => value,
+                        None => continue,
                     }
-                    node.value()
                 }
                 (_, Data::Value(value)) => value.clone(),
                 _ => {
@@ -167,16 +169,55 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The values in `table`, a nested set of parameters.
+    fn nested(&mut self, table: &Table, path: &str, nested: Nested) -> Option<Value> {
+        let mut entries = Vec::new();
+        self.assign(table, path, (nested.specs)(), &[], &[], &mut |key, value| {
+            let entry = (key.to_owned(), value.clone());
+            (nested.check)(std::slice::from_ref(&entry)).map(|()| entries.push(entry))
+        });
+        self.fine(&[path]).then_some(Value::Table(entries))
+    }
+
+    /// The values in the tables of `table`, nested sets of parameters by their names.
+    fn by_name(&mut self, table: &Table, path: &str, nested: Nested) -> Option<Value> {
+        let mut entries = Vec::new();
+        for (name, node) in table.iter() {
+            let at = below(path, name);
+            if !is_name(name) {
+                let at = below(path, &format!("{name:?}"));
+                self.note(Problem::of_path(
+                    node.origin.clone(),
+                    &at,
+                    "must be a name: letters, digits, - and _".into(),
+                ));
+                continue;
+            }
+            match self.table(node, &at) {
+                Some(own) => {
+                    entries.extend(self.nested(&own, &at, nested).map(|value| (name.to_owned(), value)))
+                }
+                None => continue,
+            }
+        }
+        self.fine(&[path]).then_some(Value::Table(entries))
+    }
+
     /// The inner algorithm in `node`, which replaces `so_far`.
-    fn inside(&mut self, node: &Node, path: &str, so_far: Option<Box<AnyParams>>) -> Option<Box<AnyParams>> {
-        let params =
-            self.algorithm(node, path, so_far.map(|params| *params)).filter(|_| self.fine(&[path]))?;
-        if !params.has_one_queue() {
+    fn inside(
+        &mut self,
+        node: &Node,
+        path: &str,
+        so_far: Option<AnyParams>,
+        several: bool,
+    ) -> Option<AnyParams> {
+        let params = self.algorithm(node, path, so_far).filter(|_| self.fine(&[path]))?;
+        if !several && !params.has_one_queue() {
             let found = Some(format!("{:?}", params.name()));
             self.refuse(path, found, "must be an algorithm on one queue: this one keeps several");
             return None;
         }
-        Some(Box::new(params))
+        Some(params)
     }
 
     /// The algorithm in `node`, which is at `key` of the table at `path`.
@@ -293,10 +334,14 @@ fn takes(spec: &Spec, node: &Node) -> bool {
             Some((_, unit)) => spec.unit == unit,
             None => !matches!(
                 spec.kind,
-                ParamKind::Number | ParamKind::Count | ParamKind::Switch | ParamKind::Table(_)
+                ParamKind::Number
+                    | ParamKind::Count
+                    | ParamKind::Switch
+                    | ParamKind::Table(_)
+                    | ParamKind::Named(_)
             ),
         },
         Data::Value(_) => spec.list,
-        _ => matches!(spec.kind, ParamKind::Algorithm | ParamKind::Table(_)),
+        _ => matches!(spec.kind, ParamKind::Algorithm { .. } | ParamKind::Table(_) | ParamKind::Named(_)),
     }
 }

@@ -154,8 +154,13 @@ fn plain(spec: &Spec) -> Json {
         ParamKind::Words(words) => json!({ "type": "string", "examples": words }),
         ParamKind::Text => json!({ "type": "string" }),
         // Without a name, it is the algorithm of the defaults or of the preset, which only the reader knows.
-        ParamKind::Algorithm => json!({ "$ref": "#/$defs/changed_aqm" }),
+        ParamKind::Algorithm { .. } => json!({ "$ref": "#/$defs/changed_aqm" }),
         ParamKind::Table(nested) => table(spec.doc, properties((nested.specs)())),
+        ParamKind::Named(nested) => json!({
+            "type": "object",
+            "minProperties": 1,
+            "additionalProperties": table(spec.doc, properties((nested.specs)())),
+        }),
     };
     if matches!(spec.kind, ParamKind::Number | ParamKind::Count) && spec.range != Range::ANY {
         let low = if spec.range.low_included { "minimum" } else { "exclusiveMinimum" };

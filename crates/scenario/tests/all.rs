@@ -1,5 +1,6 @@
 //! All integration tests in one binary: each binary compiles the generic engine again.
 
+mod around;
 mod broken;
 mod buffers;
 mod cell;

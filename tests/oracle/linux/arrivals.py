@@ -55,9 +55,51 @@ PATTERNS: dict[str, Callable[[Random], list[Arrival]]] = {
 }
 
 
+SHORT_END = 6.0
+"""Seconds after which nothing more is sent in the short patterns."""
+
+
+def _some(drawn: Random, load: float, sizes: tuple[int, int] = (SIZE, SIZE)) -> list[Arrival]:
+    """Flows that together offer `load` of the link, with packets of sizes drawn uniformly."""
+    gap = sum(sizes) / 2 * 8 * FLOWS / (RATE * load)
+    packets = []
+    for flow in range(FLOWS):
+        t = drawn.expovariate(1 / gap)
+        while t < SHORT_END:
+            packets.append((t, drawn.randint(*sizes), flow))
+            t += drawn.expovariate(1 / gap)
+    return packets
+
+
+def _together(load: float) -> list[Arrival]:
+    """A packet of each flow, one just after the other, again and again."""
+    every = SIZE * 8 * FLOWS / (RATE * load)
+    rounds = range(int(SHORT_END / every))
+    return [(every * k + 2e-6 * flow, SIZE, flow) for k in rounds for flow in range(FLOWS)]
+
+
+def _in_turn(drawn: Random) -> list[Arrival]:
+    """Twice the link's rate for 250 ms, and a third of it for as long."""
+    both = (_some(drawn, 2.0), _some(drawn, 0.33))
+    return [packet for half, packets in enumerate(both) for packet in packets if int(packet[0] / 0.25) % 2 == half]
+
+
+SHORT: dict[str, Callable[[Random], list[Arrival]]] = {
+    "light": lambda drawn: _some(drawn, 0.6),
+    "full": lambda drawn: _some(drawn, 1.05),
+    "over": lambda drawn: _some(drawn, 1.5),
+    "steady": lambda drawn: [packet for packet in _cbr(drawn, 1.25) if packet[0] < SHORT_END],
+    "sizes": lambda drawn: _some(drawn, 1.2, (100, 1514)),
+    "small": lambda drawn: _some(drawn, 0.9, (70, 200)),
+    "together": lambda _: _together(1.2),
+    "in_turn": _in_turn,
+}
+"""For shapers, whose packets are of several sizes, too."""
+
+
 def arrivals(pattern: str, seed: int) -> list[Arrival]:
     """In order of time, to a tenth of a microsecond."""
-    packets = PATTERNS[pattern](Random(f"{pattern}/{seed}"))
+    packets = (PATTERNS | SHORT)[pattern](Random(f"{pattern}/{seed}"))
     return sorted((round(t, 7), size, flow) for t, size, flow in packets)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import aqmlab
 from oracle import toml
 from oracle.dumbbell import NotYet
-from oracle.linux import arrivals
+from oracle.linux import arrivals, shapers
 from oracle.linux.guest.senders import PROBE_SIZE, starts
 from oracle.linux.points import Conf
-from oracle.linux.tc import discipline, path
+from oracle.linux.tc import Discipline, discipline, path
 
 PACKET = 1514
 """Bytes of a full packet as HTB counts it: 1448 of payload, 52 of IP and TCP, and Ethernet's."""
@@ -94,7 +94,7 @@ def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
 def open_loop(title: str, conf: Conf, folder: Path, late: float = 0.0) -> aqmlab.Scenario:
     """The packets of `arrivals`, a trace for each flow, written to `folder`; transmissions take `late` seconds more."""
     sent = arrivals.arrivals(conf["arrivals"], conf["seed"])
-    field = ECN_FIELDS[conf["ecn_field"]]
+    field = ECN_FIELDS[conf.get("ecn_field", 0)]
     entries = []
     for flow in range(arrivals.FLOWS):
         own = [(t, size - FRAMING) for t, size, of in sent if of == flow]
@@ -102,15 +102,18 @@ def open_loop(title: str, conf: Conf, folder: Path, late: float = 0.0) -> aqmlab
         with file.open("w", newline="") as lines:
             csv.writer(lines).writerows([("time", "size"), *((f"{t:.7f}", size) for t, size in own)])
         entry = {"name": name(0, flow), "kind": "trace", "file": str(file), "start": f"{own[0][0]:.7f} s"}
-        entries.append(entry | ({"ecn": field} if field != "none" else {}))
+        code = {"dscp": shapers.DSCPS[conf["tos"][flow]]} if "tos" in conf else {}
+        entries.append(entry | code | ({"ecn": field} if field != "none" else {}))
     made = _scenario(title, conf, entries, [0.0])
+    if "more" in conf:
+        return made.with_({"dumbbell.rate": FAST})
     transmission = arrivals.SIZE * 8 / (conf["rate_mbit"] * 1e6)
     rate = conf["rate_mbit"] * 1e6 * transmission / (transmission + late)
     return made.with_({"dumbbell.rate": f"{rate:.0f} bit/s"})
 
 
 def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips: list[float]) -> aqmlab.Scenario:
-    under_test = discipline(conf["qdisc"])
+    under_test = Discipline(conf["aqm"], ROOMY) if "aqm" in conf else discipline(conf["qdisc"])
     settings = {
         "title": title,
         "duration": f"{conf['dur']} s",

@@ -13,6 +13,8 @@ from oracle.reference import Measured
 
 HERE = Path(__file__).parent
 
+FILES = ("reference.jsonl", "reference-open.jsonl", "reference-shapers.jsonl")
+
 Metrics = dict[str, float]
 
 
@@ -69,9 +71,9 @@ class Point:
 
 
 def stored() -> list[Point]:
-    """The runs of reference.jsonl and of reference-open.jsonl."""
+    """The runs of the files below."""
     points: dict[str, Point] = {}
-    for file in ("reference.jsonl", "reference-open.jsonl"):
+    for file in FILES:
         with (HERE / file).open(encoding="utf-8") as lines:
             for run in map(json.loads, lines):
                 point = points.setdefault(run["name"], Point(run["name"], run["conf"], {}))

@@ -257,6 +257,10 @@ impl Aqm for Cobalt {
         self.kernel.is_some() == before.kernel.is_some()
     }
 
+    fn drops_late(&self) -> bool {
+        true
+    }
+
     fn resume(&mut self, before: Self) {
         self.blue.resume(&before.blue);
         (self.count, self.drop_next) = (before.count, before.drop_next);

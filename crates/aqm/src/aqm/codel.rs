@@ -345,6 +345,10 @@ impl Aqm for Codel {
         self.previous = Previous::Sent;
     }
 
+    fn drops_late(&self) -> bool {
+        true
+    }
+
     fn resume(&mut self, before: Self) {
         (self.largest, self.first_above, self.dropping) =
             (before.largest, before.first_above, before.dropping);

@@ -142,6 +142,10 @@ impl Aqm for Step {
         self.by != By::Delay
     }
 
+    fn drops_late(&self) -> bool {
+        self.by == By::Delay
+    }
+
     fn resume(&mut self, _: Self) {}
 
     fn signals(&self, _: impl FnMut(usize, f64)) {}

@@ -1,8 +1,9 @@
 //! The types that a parameter can have.
 
-use super::spec::{ParamKind, Range};
+use super::spec::{Nested, ParamKind, Range};
 use super::value::Value;
-use crate::unit::{Bytes, Frequency, Quantity, Rate, Span};
+use super::{Params, read_table, read_table_check};
+use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
 
 /// A type that a parameter can have.
 pub trait Field: Sized {
@@ -120,6 +121,10 @@ quantities! {
     Rate: |x| x.bits(),
     Bytes: |x| x.0 as f64,
     Frequency: |x| x.0,
+    Limit: |x| match *x {
+        Limit::Packets(packets) => f64::from(packets),
+        Limit::Bytes(bytes) | Limit::BytesBefore(bytes) => bytes as f64,
+    },
 }
 
 impl<T: Field> Field for Option<T> {
@@ -159,5 +164,31 @@ impl<T: Field> Field for Vec<T> {
     }
     fn within(&self, range: &Range) -> bool {
         self.iter().all(|x| x.within(range))
+    }
+}
+
+/// Sets of parameters, each with a name, in the order in which they were written.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Named<P>(pub Vec<(String, P)>);
+
+impl<P: Params> Field for Named<P> {
+    const KIND: ParamKind = ParamKind::Named(Nested { specs: P::specs, check: read_table_check::<P> });
+    fn read(value: &Value) -> Option<Self> {
+        let Value::Table(entries) = value else { return None };
+        let one = |(name, value): &(String, Value)| match value {
+            Value::Table(entries) => Some((name.clone(), read_table(entries).ok()?)),
+            _ => None,
+        };
+        entries.iter().map(one).collect::<Option<Vec<_>>>().filter(|read| !read.is_empty()).map(Self)
+    }
+    fn value(&self) -> Value {
+        let one = |(name, params): &(String, P)| {
+            let values = params.values().into_iter().map(|(key, value)| (key.to_owned(), value));
+            (name.clone(), Value::Table(values.collect()))
+        };
+        Value::Table(self.0.iter().map(one).collect())
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
     }
 }

@@ -20,10 +20,15 @@ pub enum ParamKind {
     Words(&'static [&'static str]),
     /// Free text.
     Text,
-    /// The name of an algorithm on one queue, or a table with the name and its parameters.
-    Algorithm,
+    /// The name of an algorithm, or a table with the name and its parameters.
+    Algorithm {
+        /// Whether it may keep several queues.
+        several: bool,
+    },
     /// A nested set of parameters.
     Table(Nested),
+    /// Nested sets of parameters, each with a name.
+    Named(Nested),
 }
 
 /// Values with their names.
@@ -36,6 +41,14 @@ pub struct Nested {
     pub specs: fn() -> &'static [Spec],
     /// Checks that these values can be read.
     pub check: fn(&Entries) -> Result<(), ParamError>,
+}
+
+impl Nested {
+    /// The keys of a table, in a message.
+    fn form(&self) -> String {
+        let keys: Vec<&str> = (self.specs)().iter().map(|spec| spec.name).collect();
+        format!("{{{} = …}}", keys.join(" = …, "))
+    }
 }
 
 impl PartialEq for Nested {
@@ -115,11 +128,14 @@ impl Spec {
             ParamKind::Choice(names) => format!("one of {}", names.join(", ")),
             ParamKind::Words(words) => format!("words separated by spaces, each one of {}", words.join(", ")),
             ParamKind::Text => "text".to_owned(),
-            ParamKind::Algorithm => "an algorithm on one queue like \"lred:q0=20\"".to_owned(),
-            ParamKind::Table(nested) => {
-                let keys: Vec<&str> = (nested.specs)().iter().map(|spec| spec.name).collect();
-                format!("a table like {{{} = …}}", keys.join(" = …, "))
+            ParamKind::Algorithm { several: false } => {
+                "an algorithm on one queue like \"lred:q0=20\"".to_owned()
             }
+            ParamKind::Algorithm { several: true } => {
+                "an algorithm like \"fq_codel\" or \"lred:q0=20\"".to_owned()
+            }
+            ParamKind::Table(nested) => format!("a table like {}", nested.form()),
+            ParamKind::Named(nested) => format!("tables by name, each like {}", nested.form()),
         };
         if self.range != Range::ANY {
             let open = if self.range.low_included { '[' } else { '(' };

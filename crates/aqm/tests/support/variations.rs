@@ -7,6 +7,15 @@ use aqm::params::{ParamKind, Value};
 /// Inner algorithms to test with: they drop at arrivals, at departures, or waiting packets; some have a timer.
 pub(crate) const INSIDE: [&str; 6] = ["droptail", "red", "pi", "pie", "codel", "choke"];
 
+/// Those of several queues, to test with inside disciplines that take any: one pauses the link, one has others inside.
+const AROUND: [&str; 8] = ["fq_codel", "dualpi2", "cake", "tbf", "prio", "drr_classes", "htb", "police"];
+
+/// Classes of disciplines around others: each takes a class of service; the value of `aqm`, and the limit.
+const CLASSES: [[(&str, &str, &str); 3]; 2] = [
+    [("a", "codel", "5 packets"), ("b", "tbf", "10 kB"), ("c", "fq_codel", "1 packets")],
+    [("a", "headdrop", "3 packets"), ("b", "droptail", "2 packets"), ("c", "cake", "300 packets")],
+];
+
 /// Parameters with a value for each class of service, which their defaults do not have.
 const BY_CLASS: [(&str, &str, [f64; 3]); 3] = [
     ("lred", "weights", [0.0, 1.0, 3.0]),
@@ -29,7 +38,10 @@ pub(crate) fn variations() -> Vec<(String, AnyParams)> {
                 ParamKind::Choice(names) | ParamKind::Words(names) => {
                     names.iter().map(|name| Value::Text(name.replace('N', "40"))).collect()
                 }
-                ParamKind::Algorithm => INSIDE.iter().map(|name| Value::Text((*name).to_owned())).collect(),
+                ParamKind::Algorithm { several } => {
+                    let more = if several { &AROUND[..] } else { &[] };
+                    INSIDE.iter().chain(more).map(|name| Value::Text((*name).to_owned())).collect()
+                }
                 _ => continue,
             };
             for value in values {
@@ -39,6 +51,23 @@ pub(crate) fn variations() -> Vec<(String, AnyParams)> {
             }
         }
         found.push(((*name).to_owned(), defaults));
+    }
+    let text = |text: &str| Value::Text(text.to_owned());
+    for name in ["prio", "drr_classes", "htb"] {
+        for classes in CLASSES {
+            let class = |(name, aqm, limit): (&str, &str, &str), service| {
+                let keys = [
+                    ("service", Value::Integer(service)),
+                    ("aqm", Value::Table(vec![("name".to_owned(), text(aqm))])),
+                    ("limit", text(limit)),
+                ];
+                (name.to_owned(), Value::Table(keys.map(|(key, value)| (key.to_owned(), value)).into()))
+            };
+            let mut params = AnyParams::of(name).expect("a listed algorithm");
+            let table = classes.into_iter().zip(1..).map(|(each, service)| class(each, service)).collect();
+            params.set("classes", &Value::Table(table)).expect("allowed classes");
+            found.push((format!("{name} with {classes:?}"), params));
+        }
     }
     for (name, key, values) in BY_CLASS {
         let mut params = AnyParams::of(name).expect("a listed algorithm");

@@ -1,10 +1,10 @@
 //! Traffic: the flows of an entry, their applications, and the datagrams of sources.
 
 use super::distribution::Distribution;
-use super::dscp::Dscp;
 use super::header::UDP_HEADER;
 use super::tcp::Tcp;
 use aqm::choice;
+use aqm::dscp::Dscp;
 use aqm::unit::{Bytes, Rate, Span};
 use std::sync::Arc;
 

@@ -22,9 +22,10 @@ HEAD = "=Id"
 
 def replay(conf: Mapping[str, Any], zero: float) -> dict[str, int]:
     outlets = []
-    for _ in range(arrivals.FLOWS):
+    # The type of service holds the ECN field, or the code point of each flow.
+    for tos in conf.get("tos") or [conf["ecn_field"]] * arrivals.FLOWS:
         outlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        outlet.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, conf["ecn_field"])
+        outlet.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
         outlet.connect((ADDRESS, PORT))
         outlets.append(outlet)
     failed = 0

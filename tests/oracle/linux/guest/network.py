@@ -71,6 +71,12 @@ def build(conf: Mapping[str, Any]) -> None:
         _sysctl(name, {"net.ipv4.tcp_ecn": conf.get("ecn", 0)})
     if "hystart" in conf:
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text(str(int(conf["hystart"])))
+    if "more" in conf:
+        # A shaper of its own, and what is below it.
+        _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle {HANDLE} {conf['qdisc']}")
+        for kind, words in (each.split(maxsplit=1) for each in conf["more"]):
+            _sh(f"tc -n r {kind} add dev {BOTTLENECK} {words}")
+        return
     rate, burst = conf["rate_mbit"], conf.get("burst", BURST)
     _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle 1: htb default 1")
     _sh(

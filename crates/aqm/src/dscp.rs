@@ -1,6 +1,6 @@
 //! Differentiated services: the code points in packets, by their names.
 
-use aqm::choice;
+use crate::choice;
 
 choice! {
     /// A differentiated services code point (RFC 2474; RFC 4594 for its use).

@@ -1,0 +1,179 @@
+"""Shapers and schedulers of classes in open loop: how tc sets them up, and what they are here.
+
+Each stands at the root of a device that takes packets without an end. A flow has the type of service that decides on its class.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from oracle.linux import arrivals, tc
+
+BE, LE, AF21, EF = 0, 0x04, 0x48, 0xB8
+"""Types of service: code points, two bits to the left."""
+
+TOS = (EF, EF, AF21, AF21, AF21, BE, BE, BE, LE, LE)
+"""Of each flow."""
+
+DSCPS = {EF: "EF", AF21: "AF21", BE: "BE", LE: "LE"}
+
+RATE = "10 Mbit/s"
+
+
+@dataclass(frozen=True)
+class Shaper:
+    """A discipline around others."""
+
+    qdisc: str
+    """tc's words after `root handle 10:`."""
+
+    aqm: Mapping[str, Any]
+    """Ours."""
+
+    more: Sequence[str] = field(default=())
+    """What follows: `class`, `qdisc` or `filter`, and tc's words after the device."""
+
+
+def _filters(parent: str, of: Mapping[int, str]) -> list[str]:
+    """Packets of each type of service to a class."""
+    words = f"filter parent {parent} protocol ip prio 1 u32 match ip tos"
+    return [f"{words} {tos:#04x} 0xfc flowid {flow}" for tos, flow in of.items()]
+
+
+TBF = {"name": "tbf", "rate": RATE, "burst": "5000 B", "limit": "60000 B"}
+_TBF = "tbf rate 10mbit burst 5000 limit 60000"
+_LINUX_CODEL = {"name": "codel", "preset": "linux"}
+_FQ_CODEL = {"name": "fq", "preset": "linux"}
+
+
+def _prio() -> Shaper:
+    below = [
+        "qdisc parent 10:1 handle 20: prio bands 3 priomap 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1",
+        "qdisc parent 20:1 handle 31: pfifo limit 20",
+        "qdisc parent 20:2 handle 32: bfifo limit 40000",
+        "qdisc parent 20:3 handle 33: pfifo limit 10",
+    ]
+    classes = {
+        "first": {"priority": 0, "dscp": ["EF"], "limit": "20 packets"},
+        "middle": {"priority": 1, "dscp": ["AF21", "BE"], "limit": "40000 B"},
+        "last": {"priority": 2, "dscp": ["LE"], "limit": "10 packets"},
+    }
+    filters = _filters("20:", {EF: "20:1", AF21: "20:2", BE: "20:2", LE: "20:3"})
+    return Shaper(_TBF, {**TBF, "limit": "auto", "aqm": {"name": "prio", "classes": classes}}, [*below, *filters])
+
+
+def _drr() -> Shaper:
+    quanta = {"1": 3000, "2": 1514, "3": 500}
+    below = [
+        "qdisc parent 10:1 handle 20: drr",
+        *(f"class parent 20: classid 20:{i} drr quantum {quantum}" for i, quantum in quanta.items()),
+        *(f"qdisc parent 20:{i} handle 3{i}: pfifo limit 20" for i in quanta),
+    ]
+    classes = {
+        "much": {"quantum": "3000 B", "dscp": ["EF"], "limit": "20 packets"},
+        "some": {"quantum": "1514 B", "dscp": ["AF21"], "limit": "20 packets"},
+        "little": {"quantum": "500 B", "dscp": ["BE", "LE"], "limit": "20 packets"},
+    }
+    filters = _filters("20:", {EF: "20:1", AF21: "20:2", BE: "20:3", LE: "20:3"})
+    return Shaper(_TBF, {**TBF, "limit": "auto", "aqm": {"name": "drr_classes", "classes": classes}}, [*below, *filters])
+
+
+def _htb(tree: Sequence[tuple[str, str | None, Mapping[str, Any]]], of: Mapping[int, str], leaf: str) -> Shaper:
+    """Classes with their number, that of the parent, and tc's words with values; `leaf` is the discipline in each leaf."""
+    parents = {parent for _, parent, _ in tree}
+    more, classes = [], {}
+    for number, parent, words in tree:
+        said = " ".join(f"{key} {value}" for key, value in words.items())
+        more.append(f"class parent 10:{parent or ''} classid 10:{number} htb {said}")
+        ours = {OURS[key][0]: OURS[key][1](str(value)) for key, value in words.items()}
+        if parent:
+            ours["parent"] = f"c{parent}"
+        if number not in parents:
+            more.append(f"qdisc parent 10:{number} handle {int(number) + 100}: {leaf}")
+            below = tc.discipline(leaf)
+            ours |= {"aqm": below.aqm, "limit": below.buffer}
+            ours["dscp"] = [DSCPS[tos] for tos, flow in of.items() if flow == f"10:{number}"]
+        classes[f"c{number}"] = ours
+    return Shaper("htb", {"name": "htb", "classes": classes}, [*more, *_filters("10:", of)])
+
+
+OURS = {
+    "rate": ("rate", tc.rate),
+    "ceil": ("ceil", tc.rate),
+    "burst": ("burst", tc.octets),
+    "cburst": ("cburst", tc.octets),
+    "prio": ("priority", int),
+    "quantum": ("quantum", tc.octets),
+}
+"""tc's words of a class of HTB, and our keys. Its bursts are whole multiples of what 64 ns send."""
+
+_FLAT = [
+    ("1", None, {"rate": "3mbit", "burst": 3000, "cburst": 3000, "quantum": 1514}),
+    ("2", None, {"rate": "2mbit", "ceil": "4mbit", "burst": 1600, "cburst": 2000, "quantum": 1514}),
+    ("3", None, {"rate": "5mbit", "burst": 2000, "cburst": 2000, "quantum": 1514}),
+]
+_BORROW = [
+    ("1", None, {"rate": "10mbit", "burst": 2000, "cburst": 2000}),
+    ("10", "1", {"rate": "2mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000, "prio": 0, "quantum": 1514}),
+    ("20", "1", {"rate": "5mbit", "ceil": "10mbit", "burst": 4000, "cburst": 2000, "prio": 1, "quantum": 3028}),
+    ("30", "1", {"rate": "1mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000, "prio": 1, "quantum": 1514}),
+    ("40", "1", {"rate": "1mbit", "ceil": "5mbit", "burst": 2000, "cburst": 2000, "prio": 2, "quantum": 1514}),
+]
+_DEEP = [
+    ("1", None, {"rate": "10mbit", "burst": 2000, "cburst": 2000}),
+    ("2", "1", {"rate": "6mbit", "ceil": "8mbit", "burst": 2000, "cburst": 2000}),
+    ("3", "1", {"rate": "4mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000}),
+    ("20", "2", {"rate": "4mbit", "ceil": "8mbit", "burst": 2000, "cburst": 2000, "quantum": 1514}),
+    ("21", "2", {"rate": "1mbit", "ceil": "6mbit", "burst": 2000, "cburst": 2000, "quantum": 2000}),
+    ("30", "3", {"rate": "1mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000, "quantum": 1514}),
+    ("31", "3", {"rate": "2mbit", "ceil": "4mbit", "burst": 2000, "cburst": 2000, "prio": 1, "quantum": 1514}),
+]
+
+SHAPERS = {
+    "tbf": Shaper(_TBF, TBF),
+    "tbf_peak": Shaper(
+        "tbf rate 10mbit burst 30000 peakrate 20mbit mtu 2000 limit 60000",
+        {**TBF, "burst": "30000 B", "peak_rate": "20 Mbit/s", "mtu": "2000 B"},
+    ),
+    "tbf_codel": Shaper(
+        _TBF,
+        {**TBF, "aqm": _LINUX_CODEL, "limit": "100 packets"},
+        ["qdisc parent 10:1 handle 20: codel limit 100"],
+    ),
+    "tbf_fq_codel": Shaper(
+        _TBF,
+        {**TBF, "aqm": _FQ_CODEL, "limit": "200 packets"},
+        ["qdisc parent 10:1 handle 20: fq_codel limit 200"],
+    ),
+    "tbf_prio": _prio(),
+    "tbf_drr": _drr(),
+    "htb_flat": _htb(_FLAT, {EF: "10:1", AF21: "10:2", BE: "10:3", LE: "10:3"}, "pfifo limit 20"),
+    "htb_borrow": _htb(_BORROW, {EF: "10:10", AF21: "10:20", BE: "10:30", LE: "10:40"}, "pfifo limit 20"),
+    "htb_deep": _htb(_DEEP, {EF: "10:20", AF21: "10:21", BE: "10:30", LE: "10:31"}, "pfifo limit 20"),
+    "htb_fq_codel": _htb(_BORROW, {EF: "10:10", AF21: "10:20", BE: "10:30", LE: "10:40"}, "fq_codel limit 200"),
+}
+
+
+def _open() -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, shaper in SHAPERS.items():
+        for pattern in arrivals.SHORT:
+            yield (
+                f"open_{name}_{pattern}",
+                {
+                    "rate_mbit": 10,
+                    "qdisc": shaper.qdisc,
+                    "more": list(shaper.more),
+                    "aqm": dict(shaper.aqm),
+                    "tos": list(TOS),
+                    "groups": [{"n": 0, "rtt_ms": 0, "cc": "cubic"}],
+                    "dur": 10,
+                    "warm": 0,
+                    "step": 0.05,
+                    "probe": False,
+                    "arrivals": pattern,
+                },
+            )
+
+
+OPEN = dict(_open())
+"""What is stored in reference-shapers.jsonl."""
