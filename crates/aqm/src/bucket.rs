@@ -45,7 +45,7 @@ impl Side {
         Self { pace, depth, tokens: depth }
     }
 
-    /// What it has after `gap`, less than nothing if it lacks tokens.
+    /// Its tokens after `gap` and a packet of this length; less than none if they are missing.
     fn after(&self, gap: i64, length: u32) -> i64 {
         (self.tokens + gap).min(self.depth) - self.pace.time(u64::from(length))
     }
@@ -57,7 +57,7 @@ impl Side {
         Span::ns((whole - self.tokens).unsigned_abs())
     }
 
-    /// Takes the tokens for this length, if there are enough.
+    /// Takes the tokens for this length, if it has them.
     pub(crate) fn take(&mut self, length: u32) -> bool {
         let left = self.tokens - self.pace.time(u64::from(length));
         if left >= 0 {
@@ -81,7 +81,7 @@ impl Side {
         self.tokens = self.after(time, length).max(1 - most);
     }
 
-    /// Takes over what is in another one, as far as it has room for it.
+    /// Takes over the tokens of another one, as far as it has room for them.
     pub(crate) fn resume(&mut self, before: &Self) {
         self.tokens = before.tokens.min(self.depth);
     }
@@ -133,7 +133,7 @@ impl Bucket {
         self.mean.bytes(self.after(now, 0).0)
     }
 
-    /// Takes over what is in another one, as far as it has room for it.
+    /// Takes over the tokens of another one, as far as it has room for them.
     pub(crate) fn resume(&mut self, before: &Self) {
         self.mean.resume(&before.mean);
         if let (Some(own), Some(before)) = (&mut self.peak, &before.peak) {

@@ -1,7 +1,7 @@
-//! Disciplines around others: shapers, policers, and schedulers of classes.
+//! Disciplines around others: a shaper, a policer, and those that serve classes.
 //!
-//! A [`Scheduler`] says which of the disciplines inside it is served, and when; [`Composite`] makes a discipline of it. Each
-//! discipline inside has lanes and a limit of its own.
+//! A [`Scheduler`] chooses which of the disciplines inside it is served, and when; [`Composite`] makes a discipline of
+//! it. Each discipline inside has lanes and a limit of its own.
 
 mod inside;
 mod takes;
@@ -54,6 +54,8 @@ pub trait Scheduler: Clone + std::fmt::Debug {
     /// [`P`] first.
     const SIGNALS: &'static [Signal];
     const PRESETS: &'static [(&'static str, &'static str)] = &[];
+    /// Whether a discipline inside that is empty is asked for a packet, from which it learns that it is.
+    const ASKS_EMPTY: bool = true;
 
     fn preset(_name: &str) -> Option<Self::Params> {
         None
@@ -80,7 +82,7 @@ pub trait Scheduler: Clone + std::fmt::Debug {
     /// A packet waits in this part, and no other does if the part was empty.
     fn on_join(&mut self, _part: usize, _was_empty: bool) {}
 
-    /// Chooses what is served; without anything, it calls [`Parts::wait`].
+    /// Chooses the part that is served; if none is, it calls [`Parts::wait`].
     fn choose(&mut self, now: Time, parts: &mut Parts, lanes: &[Lane]) -> Option<Served>;
 
     /// A packet of this size leaves from a part, which no longer has it.
@@ -106,7 +108,7 @@ pub trait Scheduler: Clone + std::fmt::Debug {
     fn signals(&self, _visit: impl FnMut(usize, f64)) {}
 }
 
-/// What is served next: a part, and one of its lanes.
+/// The next to be served: a part, and one of its lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Served {
     part: usize,
@@ -380,7 +382,9 @@ impl<S: Scheduler> Discipline for Composite<S> {
     }
 
     fn on_idle(&mut self, now: Time) {
-        self.parts.all.iter_mut().for_each(|part| part.rest(now));
+        if S::ASKS_EMPTY {
+            self.parts.all.iter_mut().for_each(|part| part.rest(now));
+        }
     }
 
     fn period(&self) -> Option<Span> {

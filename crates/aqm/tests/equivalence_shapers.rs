@@ -360,8 +360,8 @@ fn pay(nodes: &mut [Node], leaf: usize, level: usize, size: u32, now: u64) {
     }
 }
 
-/// Every packet of HTB is sent by a leaf that may, from the nearest level and of the lowest priority, and as soon as one may. In
-/// which turns, the kernel shows.
+/// Every packet of HTB is sent by a leaf that may, from the nearest level and of the lowest priority, and as soon as one
+/// may. In which turns, the kernel shows.
 #[test]
 fn the_tree_sends_what_may_be_sent_from_the_nearest_class_that_has_tokens() {
     let class = |parent: &str, rate: &str, ceil: &str, priority: i64, quantum: &str| {

@@ -94,7 +94,7 @@ SHORT: dict[str, Callable[[Random], list[Arrival]]] = {
     "together": lambda _: _together(1.2),
     "in_turn": _in_turn,
 }
-"""For shapers, whose packets are of several sizes, too."""
+"""For disciplines around others; some with packets of several sizes."""
 
 
 def arrivals(pattern: str, seed: int) -> list[Arrival]:

@@ -1,6 +1,6 @@
-"""Shapers and schedulers of classes in open loop: how tc sets them up, and what they are here.
+"""Disciplines around others in open loop: how tc sets them up, and the same here.
 
-Each stands at the root of a device that takes packets without an end. A flow has the type of service that decides on its class.
+Each stands at the root of a device that takes packets without an end. The type of service of a flow decides on its class.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -75,11 +75,13 @@ def _drr() -> Shaper:
         "little": {"quantum": "500 B", "dscp": ["BE", "LE"], "limit": "20 packets"},
     }
     filters = _filters("20:", {EF: "20:1", AF21: "20:2", BE: "20:3", LE: "20:3"})
-    return Shaper(_TBF, {**TBF, "limit": "auto", "aqm": {"name": "drr_classes", "classes": classes}}, [*below, *filters])
+    return Shaper(
+        _TBF, {**TBF, "limit": "auto", "aqm": {"name": "drr_classes", "classes": classes}}, [*below, *filters]
+    )
 
 
 def _htb(tree: Sequence[tuple[str, str | None, Mapping[str, Any]]], of: Mapping[int, str], leaf: str) -> Shaper:
-    """Classes with their number, that of the parent, and tc's words with values; `leaf` is the discipline in each leaf."""
+    """Classes with their number, that of the parent, and tc's words with values; `leaf` is the discipline in leaves."""
     parents = {parent for _, parent, _ in tree}
     more, classes = [], {}
     for number, parent, words in tree:
@@ -176,4 +178,4 @@ def _open() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 OPEN = dict(_open())
-"""What is stored in reference-shapers.jsonl."""
+"""The points of reference-shapers.jsonl."""

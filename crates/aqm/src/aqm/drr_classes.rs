@@ -1,27 +1,28 @@
 //! DRR-classes: deficit round robin between classes, each with a discipline of its own.
 //!
-//! Classes with packets take turns. A class may send a packet that is at most as long as its deficit, which becomes less by
-//! it; else it goes to the end of the round, and gains its `quantum`:
+//! Classes with packets take turns. A class may send a packet that is at most as long as its deficit, which becomes
+//! less by it; else it goes to the end of the round, and gains its `quantum`:
 //!
 //! ```text
 //! size <= deficit:    sent, and deficit <- deficit - size
 //! else:               deficit <- deficit + quantum, to the end of the round
 //! ```
 //!
-//! So classes that always have packets share the link in proportion to their quanta. A class that comes to the round begins
-//! with a deficit of one quantum. A packet joins the first of the `classes` that names its DSCP (`dscp`) or its class of
-//! service (`service`); if none does, the first that names neither, else the last. For a queue of each flow see `drr`.
+//! So classes that always have packets share the link in proportion to their quanta. A class that comes to the round
+//! begins with a deficit of one quantum. A packet joins the first of the `classes` that names its DSCP (`dscp`) or its
+//! class of service (`service`); if none does, the first that names neither, else the last. For a queue of each flow
+//! see `drr`. As in `htb`, a class that is empty is not asked for a packet.
 //!
-//! Decides at: departure, which class. The disciplines inside decide on packets. Timer: those of the disciplines inside.
-//! Randomness: that of the disciplines inside. State: the round; per class, a deficit.
+//! Decides at: departure, which class. The disciplines inside decide on packets. Timer: those of the disciplines
+//! inside. Randomness: that of the disciplines inside. State: the round; per class, a deficit.
 //!
 //! # Departures from the source
-//! Linux drops what no filter sends to a class. There a class whose discipline is a shaper without tokens stops the round;
-//! so it does here.
+//! Linux drops what no filter sends to a class. There a class whose discipline is a shaper without tokens stops the
+//! round; so it does here.
 //!
 //! # Sources
-//! Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2, sch_drr.c. Tested packet
-//! by packet against a plain re-implementation, and in open loop against the kernel.
+//! Shreedhar, Varghese, "Efficient fair queueing using deficit round robin", SIGCOMM 1995; Linux 7.2, sch_drr.c. Tested
+//! packet by packet against a plain re-implementation, and in open loop against the kernel.
 
 use crate::composite::{Composite, Leaf, P, Part, Parts, Scheduler, Served};
 use crate::contract::{Port, Signal};
@@ -81,7 +82,7 @@ impl Round {
         self.active.retain(|other| *other != part);
     }
 
-    /// After a round in which nobody could send: as many rounds at once as will pass before somebody can.
+    /// After a round in which no class could send: adds the quanta of all rounds that will pass before one can.
     #[cold]
     fn skip_rounds(&mut self, parts: &Parts, lanes: &[Lane]) {
         let rounds = |part: &usize| {
@@ -96,6 +97,7 @@ impl Round {
 
 impl Scheduler for Round {
     type Params = Params;
+    const ASKS_EMPTY: bool = false;
     const SIGNALS: &'static [Signal] =
         &[P, Signal { name: "active", unit: "classes", doc: "Classes that take part in the round." }];
 

@@ -1,8 +1,8 @@
 //! HTB: a shaper with a tree of classes that borrow from each other, each leaf with a discipline of its own.
 //!
-//! Each class has a bucket for its `rate` and one for its `ceil`. It may send while both have tokens; while only that of `ceil`
-//! has, it borrows from its `parent`, if that may send or borrow; else it waits. A packet is paid for in both buckets of the
-//! class that lends and of all above it, and in the bucket of `ceil` of those below:
+//! Each class has a bucket for its `rate` and one for its `ceil`. It may send while both have tokens; while only that
+//! of `ceil` has, it borrows from its `parent`, if that may send or borrow; else it waits. A packet is paid for in both
+//! buckets of the class that lends and of all above it, and in the bucket of `ceil` of those below:
 //!
 //! ```text
 //! ceil's tokens < 0     the class waits
@@ -10,25 +10,29 @@
 //! else                  it borrows
 //! ```
 //!
-//! Those that send on their own account come first; after them, those that borrow from the nearest class that has tokens. Of
-//! several, the lowest `priority` comes first, and leaves with the same take turns by deficit, with a `quantum` each. So what
-//! a class does not use goes to its siblings, and to those of the lowest `priority` first.
+//! Those that send on their own account come first; after them, those that borrow from the nearest class that has
+//! tokens. Of several, the lowest `priority` comes first, and leaves with the same take turns by deficit, with a
+//! `quantum` each. So what a class does not use goes to its siblings, and to those of the lowest `priority` first.
 //!
-//! A packet joins the first leaf that names its DSCP (`dscp`) or its class of service (`service`); if none does, the first that
-//! names neither, else the last.
+//! A leaf that is empty is never asked for a packet, so that its discipline does not learn that it rests: RED there
+//! ages its average only with packets, and a queue of `fq` stays on its list until another is served.
 //!
-//! Decides at: departure, which class, and when. The disciplines inside decide on packets. Timer: those of the disciplines
-//! inside. Randomness: that of the disciplines inside. State: per class, two buckets, its mode, and its place in the turns.
+//! A packet joins the first leaf that names its DSCP (`dscp`) or its class of service (`service`); if none does, the
+//! first that names neither, else the last.
+//!
+//! Decides at: departure, which class, and when. The disciplines inside decide on packets. Timer: those of the
+//! disciplines inside. Randomness: that of the disciplines inside. State: per class, two buckets, its mode, and its
+//! place in the turns.
 //!
 //! # Departures from the source
-//! What no class takes is sent unshaped in Linux, before everything else; here a leaf takes it. There classes of the same
-//! priority take turns in the order of their numbers, here as they are written. tc's bursts are rounded up to 64 ns of the
-//! rate. Linux has no limit for the sum of rates below a class; here more than the class has is refused. `hysteresis` is off,
-//! as it is in Linux.
+//! What no class takes is sent unshaped in Linux, before everything else; here a leaf takes it. Its classes of the same
+//! priority take turns in the order of their numbers, those here as they are written. tc's bursts are rounded up to 64
+//! ns of the rate. Linux has no limit for the sum of rates below a class; here more than the class has is refused.
+//! `hysteresis` is off, as it is in Linux.
 //!
 //! # Sources
-//! Devera, "HTB Linux queuing discipline manual: user guide", 2002; Linux 7.2, sch_htb.c; iproute2, q_htb.c. Tested packet by packet against
-//! a plain re-implementation, and in open loop against the kernel.
+//! Devera, "HTB Linux queuing discipline manual: user guide", 2002; Linux 7.2, sch_htb.c; iproute2, q_htb.c. Tested
+//! packet by packet against a plain re-implementation, and in open loop against the kernel.
 
 mod tree;
 
@@ -45,9 +49,9 @@ crate::params! {
     pub struct Class with leaf: Leaf {
         /// The class above it, which has no discipline and takes no packets itself; auto is none.
         parent: Option<String> = None, "";
-        /// What it is sure to have; auto is what its parent has, or the link.
+        /// Its guaranteed rate; auto is that of its parent, or of the link.
         rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13);
-        /// What it has at most, by borrowing; auto is `rate`.
+        /// Its highest rate, by borrowing; auto is `rate`.
         ceil: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13);
         /// Bytes that it may send at once on its own account.
         burst: Bytes = Bytes(1600), "bytes", Range::new(0.0, 4e9), ["buffer", "maxburst"];
@@ -150,6 +154,7 @@ pub type Htb = Composite<Classes>;
 
 impl Scheduler for Classes {
     type Params = Params;
+    const ASKS_EMPTY: bool = false;
     const SIGNALS: &'static [Signal] = &[
         P,
         Signal { name: "sending", unit: "classes", doc: "Leaves with packets that may send on their own account." },

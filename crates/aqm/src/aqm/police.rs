@@ -1,27 +1,28 @@
 //! Police: a policer, which lets a rate through and drops or marks the rest, around any discipline.
 //!
-//! Nothing waits for it: each packet is judged on arrival, and those that pass come to the discipline inside (`aqm`). By
-//! `form`, with T_c for the tokens of `rate`, at most `burst` bytes, and B for the length of the packet:
+//! Nothing waits for it: each packet is judged on arrival, and those that pass come to the discipline inside (`aqm`).
+//! By `form`, with T_c for the tokens of `rate`, at most `burst` bytes, and B for the length of the packet:
 //!
 //! ```text
 //! linux      green if T_c >= B and, with peak_rate, T_p >= B; else red. Green takes B from each bucket
-//! rfc2697    green if T_c >= B, else yellow if T_e >= B, else red. T_e, at most excess_burst, gets what T_c cannot hold
+//! rfc2697    green if T_c >= B, else yellow if T_e >= B, else red. T_e, at most excess_burst, gets the excess of T_c
 //! rfc2698    red if T_p < B, else yellow if T_c < B, else green. Yellow takes B from T_p, green from both
 //! ```
 //!
-//! A packet that is `yellow` or `red` passes, is marked with CE if it is of an ECN-capable transport and dropped otherwise, or
-//! is dropped.
+//! A packet that is `yellow` or `red` passes, is marked with CE if it is of an ECN-capable transport and dropped
+//! otherwise, or is dropped.
 //!
-//! Decides at: arrival; departure as the discipline inside. Timer: that of the discipline inside. Randomness: that of the
-//! discipline inside. State: two buckets.
+//! Decides at: arrival; departure as the discipline inside. Timer: that of the discipline inside. Randomness: that of
+//! the discipline inside. State: two buckets.
 //!
 //! # Departures from the source
-//! A DSCP belongs to an entry of traffic, so that colours are not written into packets; nor are they read: the meters are
-//! colour-blind. In Linux a policer is an action of a filter, and one without `conform-exceed` reclassifies what is red; here
-//! that is dropped. Linux has no limit of what `avrate` estimates here, and none in packets a second.
+//! A DSCP belongs to an entry of traffic, so that colours are not written into packets; nor are they read: the meters
+//! are colour-blind. In Linux a policer is an action of a filter, and one without `conform-exceed` reclassifies red
+//! packets; here they are dropped. Linux has no limit of what `avrate` estimates here, and none in packets a second.
 //!
 //! # Sources
-//! RFC 2697; RFC 2698; Linux 7.2, act_police.c (`tcf_police_act`). Tested packet by packet against a plain re-implementation.
+//! RFC 2697; RFC 2698; Linux 7.2, act_police.c (`tcf_police_act`). Tested packet by packet against a plain
+//! re-implementation.
 
 use crate::any::Inner;
 use crate::bucket::{Bucket, Side};
@@ -41,11 +42,12 @@ crate::params! {
         rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13), ["cir"];
         /// Size of the bucket (CBS); auto is what `rate` sends in 100 ms, at least two full packets.
         burst: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["buffer", "maxburst", "cbs"];
-        /// Rate of the second bucket (PIR), of `linux` and `rfc2698`; if omitted, the former has none, and the latter twice `rate`.
+        /// Peak rate, of the second bucket, in `linux` and `rfc2698`; if omitted, the former has none, and the latter twice
+        /// `rate`.
         peak_rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13), ["peakrate", "pir"];
         /// Size of the second bucket (PBS; tc's MTU); auto is a full packet in `linux`, `burst` in `rfc2698`.
         peak_burst: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["mtu", "pbs"];
-        /// Size of the second bucket of `rfc2697` (EBS); auto is `burst`.
+        /// Excess burst, the size of the second bucket of `rfc2697`; auto is `burst`.
         excess_burst: Option<Bytes> = None, "bytes", Range::new(0.0, 4e9), ["ebs"];
         /// What becomes of yellow packets.
         yellow: Action = Action::Mark, "";

@@ -1,21 +1,22 @@
-//! Prio: strict priority between classes, each with a discipline of its own.
+//! PRIO: strict priority between classes, each with a discipline of its own.
 //!
-//! A packet joins the first of the `classes` that names its DSCP (`dscp`) or its class of service (`service`); if none does,
-//! the first that names neither, else the last. The class of the lowest `priority` that has packets is served; of several
-//! with the same, the first as they are written. So a class waits as long as one before it has anything to send: it starves
-//! if they send all the time.
+//! A packet joins the first of the `classes` that names its DSCP (`dscp`) or its class of service (`service`); if none
+//! does, the first that names neither, else the last. The class of the lowest `priority` that has packets is served; of
+//! several with the same, the first as they are written. So a class waits as long as one before it has anything to
+//! send: it starves if they send all the time.
 //!
-//! Decides at: departure, which class. The disciplines inside decide on packets. Timer: those of the disciplines inside.
-//! Randomness: that of the disciplines inside. State: that of the disciplines inside.
+//! Decides at: departure, which class. The disciplines inside decide on packets. Timer: those of the disciplines
+//! inside. Randomness: that of the disciplines inside. State: that of the disciplines inside.
 //!
 //! # Departures from the source
-//! Linux has 16 bands at most, and by default sorts packets into three by the type of service of 1992; here classes name what
-//! they take. A discipline inside is told that it is empty when a class after it is served. Where a shaper asks for the next
-//! packet, a discipline inside that has to be asked for it makes this one be asked too: a packet of a class before it, which
-//! comes while that one waits, is sent after it.
+//! Linux has 16 bands at most, and by default sorts packets into three by the type of service of 1992; here classes
+//! name what they take. A discipline inside learns that it is empty when a class after it is served. Where a shaper
+//! asks for the next packet, a discipline inside that has to be asked for it makes this one be asked too: a packet of a
+//! class before it, which comes while that one waits, is sent after it.
 //!
 //! # Sources
-//! Linux 7.2, sch_prio.c. Tested packet by packet against a plain re-implementation, and in open loop against the kernel.
+//! Linux 7.2, sch_prio.c. Tested packet by packet against a plain re-implementation, and in open loop against the
+//! kernel.
 
 use crate::composite::{Composite, Inside, Leaf, P, Part, Parts, Scheduler, Served};
 use crate::contract::{Port, Signal};

@@ -1,30 +1,32 @@
 //! TBF: a shaper, a token bucket in front of the link, around any discipline.
 //!
-//! Tokens come at `rate` into a bucket that holds `burst` bytes, and a packet leaves when there are as many as it is long:
+//! Tokens come at `rate` into a bucket that holds `burst` bytes, and a packet leaves when there are enough for its
+//! length:
 //!
 //! ```text
 //! tokens <- min(tokens + time * rate, burst)        sent if tokens >= length, and then tokens <- tokens - length
 //! ```
 //!
-//! With `peak_rate`, a second bucket of `mtu` bytes has to have them too, so that a burst leaves at no more than that rate.
-//! Nothing is ever dropped for want of tokens: packets wait in the discipline inside (`aqm`), which has a `limit` of its own.
-//! A packet larger than a bucket is dropped on arrival, as it could never leave.
+//! With `peak_rate`, a second bucket of `mtu` bytes has to have them too, so that a burst leaves at no more than that
+//! rate. No packet is dropped for lack of tokens: all wait in the discipline inside (`aqm`), which has a `limit` of its
+//! own. A packet larger than a bucket is dropped on arrival, as it could never leave.
 //!
-//! Which packet leaves next has to be known before the tokens for it are there. Where that is the head of a queue, it is
-//! looked at. A discipline that may still drop it, as CoDel does, or that serves several queues is asked for it, decides then,
-//! and the packet waits apart, counted as if it were still inside.
+//! Which packet leaves next has to be known before the tokens for it are there. Where that is the head of a queue, it
+//! is looked at. A discipline that may still drop it, as CoDel does, or that serves several queues is asked for it,
+//! decides then, and the packet waits apart, counted as if it were still inside.
 //!
-//! Decides at: departure, when; on arrival, only a packet that is too large. The discipline inside decides on the others.
-//! Timer: that of the discipline inside. Randomness: that of the discipline inside. State: two buckets, the packet taken out.
+//! Decides at: departure, when; on arrival, only a packet that is too large. The discipline inside decides on the
+//! others. Timer: that of the discipline inside. Randomness: that of the discipline inside. State: two buckets, the
+//! packet taken out.
 //!
 //! # Departures from the source
-//! The packet that is sent next is asked for when the link behind is free, which in Linux is at once if the device takes
-//! packets without an end. The link's own rate is a limit too. What tc calls `limit` is one of bytes here or of packets, and
-//! `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default.
+//! The packet that is sent next is asked for when the link behind is free, which in Linux is at once if the device
+//! takes packets without an end. The link's own rate is a limit too. What tc calls `limit` is one of bytes here or of
+//! packets, and `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default.
 //!
 //! # Sources
-//! Linux 7.2, sch_tbf.c (`tbf_dequeue`, `tbf_change`) and sch_generic.h (`psched_l2t_ns`, `qdisc_peek_dequeued`); iproute2,
-//! q_tbf.c. Tested packet by packet against a plain re-implementation, and in open loop against the kernel.
+//! Linux 7.2, sch_tbf.c (`tbf_dequeue`, `tbf_change`) and sch_generic.h (`psched_l2t_ns`, `qdisc_peek_dequeued`);
+//! iproute2, q_tbf.c. Tested packet by packet against a plain re-implementation, and in open loop against the kernel.
 
 use crate::any::Inner;
 use crate::bucket::Bucket;
@@ -40,8 +42,8 @@ crate::params! {
     pub struct Params {
         /// Rate of the tokens; auto is the link's.
         rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13);
-        /// Size of the bucket: what may leave at once after a rest. Auto is what `rate` sends in 2 ms, at least two full
-        /// packets.
+        /// Size of the bucket: the bytes that may leave at once after a rest. Auto is those of `rate` in 2 ms, at least two
+        /// full packets.
         burst: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["buffer", "maxburst"];
         /// Rate at which a burst leaves; if omitted, as fast as the link takes it.
         peak_rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13), ["peakrate"];
@@ -56,7 +58,6 @@ crate::params! {
     }
 }
 
-/// The sizes of a packet that passes at all.
 impl Params {
     fn rate(&self, port: &Port) -> Rate {
         self.rate.unwrap_or(port.rate)

@@ -6,8 +6,8 @@ use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
 use crate::discipline::{Eviction, Label, Lane};
 use crate::unit::{Limit, Rate, Span, Time};
 
-/// A discipline inside another. Lanes are numbered as in the outer one; after those of the discipline itself comes one for
-/// the packet that had to be taken out to be known, if that can happen.
+/// A discipline inside another. Lanes are numbered as in the outer one; after those of the discipline itself comes one
+/// for the packet that had to be taken out to be known, if that can happen.
 #[derive(Clone, Debug)]
 pub(crate) struct Inside {
     // A discipline inside may have others inside.
@@ -154,8 +154,8 @@ impl Inside {
         Some((self.first + lane, place))
     }
 
-    /// Also returns whether the packet waits now. An arrival that has no room here, although it has `outside`, joins its lane
-    /// and is evicted from there.
+    /// Also returns whether the packet waits now. An arrival that has no room here, although it has `outside`, joins its
+    /// lane and is evicted from there.
     #[inline(never)]
     pub(crate) fn on_enqueue<R: Uniform>(
         &mut self,

@@ -45,7 +45,7 @@ impl Takes {
         self.dscps.iter().any(|own| own.code() == dscp) || self.services.contains(&u32::from(service))
     }
 
-    fn names_none(&self) -> bool {
+    fn takes_others(&self) -> bool {
         self.dscps.is_empty() && self.services.is_empty()
     }
 }
@@ -57,7 +57,7 @@ pub(crate) struct Places(Box<[[u16; CLASSES as usize]; 64]>);
 impl Places {
     /// A packet joins the first of the classes that names it; if none does, the first that names none, else the last.
     pub(crate) fn new(classes: &[Takes]) -> Self {
-        let others = classes.iter().position(Takes::names_none).unwrap_or(classes.len() - 1);
+        let others = classes.iter().position(Takes::takes_others).unwrap_or(classes.len() - 1);
         let place = |dscp: usize, service: usize| {
             classes.iter().position(|class| class.has(dscp as u8, service as u8 + 1)).unwrap_or(others) as u16
         };
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_class_that_names_a_packet_takes_it_and_one_that_names_none_takes_the_others() {
+    fn the_first_class_that_names_a_packet_takes_it_and_one_that_takes_others_takes_the_others() {
         let class =
             |dscps: &[Dscp], services: &[u32]| Takes { dscps: dscps.into(), services: services.into() };
         let voice = class(&[Dscp::Ef], &[]);

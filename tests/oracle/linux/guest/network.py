@@ -72,7 +72,8 @@ def build(conf: Mapping[str, Any]) -> None:
     if "hystart" in conf:
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text(str(int(conf["hystart"])))
     if "more" in conf:
-        # A shaper of its own, and what is below it.
+        # A shaper of its own, and what is below it. The router's own packets would take its tokens.
+        _sysctl(ROUTER, {f"net.ipv6.conf.{BOTTLENECK}.disable_ipv6": 1})
         _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle {HANDLE} {conf['qdisc']}")
         for kind, words in (each.split(maxsplit=1) for each in conf["more"]):
             _sh(f"tc -n r {kind} add dev {BOTTLENECK} {words}")
