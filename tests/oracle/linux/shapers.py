@@ -1,6 +1,7 @@
 """Disciplines around others in open loop: how tc sets them up, and the same here.
 
-Each stands at the root of a device that takes packets without an end. The type of service of a flow decides on its class.
+Each stands at the root of a device that takes packets without an end. The type of service of a flow decides on its
+class.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -10,7 +10,7 @@ from typing import Any
 
 from oracle.linux import arrivals
 from oracle.linux.guest.network import ADDRESS
-from oracle.linux.guest.process import quantile, wait_until
+from oracle.linux.guest.process import be_punctual, quantile, wait_until
 
 PORT = 6001
 HEADERS = 14 + 28
@@ -21,6 +21,9 @@ HEAD = "=Id"
 
 
 def replay(conf: Mapping[str, Any], zero: float) -> dict[str, int]:
+    if "more" in conf:
+        # The runs of the others were stored before this was known.
+        be_punctual()
     outlets = []
     # The type of service holds the ECN field, or the code point of each flow.
     for tos in conf.get("tos") or [conf["ecn_field"]] * arrivals.FLOWS:
