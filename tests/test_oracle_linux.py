@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from oracle.dumbbell import NotYet
 from oracle.linux import __main__ as printed
-from oracle.linux import arrivals, dumbbell, fates, figure, kernel, live, ours, points, reference, tc, traces
+from oracle.linux import arrivals, dumbbell, fates, figure, kernel, live, ours, points, reference, shapers, tc, traces
 from oracle.linux.check import checks
 from oracle.linux.guest.senders import starts
 from oracle.linux.reference import Point
@@ -252,7 +252,7 @@ def test_what_cannot_be_taken_over_is_said(words: str, error: type[Exception], m
 
 
 def test_every_stored_run_is_of_a_configuration_that_can_be_run_again() -> None:
-    assert {name: point.conf for name, point in STORED.items()} == points.CLOSED | points.OPEN
+    assert {name: point.conf for name, point in STORED.items()} == points.CLOSED | points.OPEN | shapers.OPEN
 
 
 def seconds(text: str) -> float:

@@ -56,15 +56,37 @@ fn parameters(specs: &[Spec]) -> Json {
     specs.iter().map(|spec| parameter(spec, &spec.default)).collect()
 }
 
+/// The parameters of each table of a parameter that has tables by name.
+fn of_each(spec: &Spec) -> &'static [Spec] {
+    match spec.kind {
+        ParamKind::Named(nested) => (nested.specs)(),
+        _ => &[],
+    }
+}
+
 fn parameter(spec: &Spec, default: &Value) -> Json {
     json!({
         "name": spec.name,
         "doc": spec.doc,
         "unit": spec.unit,
-        "default": shown(default),
+        "default": if of_each(spec).is_empty() { shown(default) } else { by_name(default, of_each(spec)) },
         "allowed": spec.allowed(),
         "aliases": spec.aliases,
+        "each": parameters(of_each(spec)),
     })
+}
+
+/// Tables by name, each with the values that differ from the defaults.
+fn by_name(given: &Value, specs: &[Spec]) -> Json {
+    let Value::Table(tables) = given else { return value(given) };
+    let changed = |table: &Value| -> Json {
+        let Value::Table(entries) = table else { return value(table) };
+        let is_default =
+            |key: &str, own: &Value| specs.iter().any(|spec| spec.name == key && spec.default == *own);
+        let others = entries.iter().filter(|(key, own)| !is_default(key, own));
+        others.map(|(key, own)| (key.clone(), shown(own))).collect::<Map<_, _>>().into()
+    };
+    tables.iter().map(|(name, table)| (name.clone(), changed(table))).collect::<Map<_, _>>().into()
 }
 
 /// The value as written in a file: of an inner algorithm, its name and the parameters that differ from the defaults.

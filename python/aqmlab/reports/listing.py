@@ -97,9 +97,24 @@ def page(name: str) -> str:
 def written(value: Any) -> str:
     """Write a parameter's value from the catalogue as in ``--aqm``; a nested algorithm as ``name:key=value``."""
     if isinstance(value, dict):
+        if value and all(isinstance(one, dict) for one in value.values()):
+            return f"{{{', '.join(f'{name} = {_inline(table)}' for name, table in value.items())}}}"
         rest = ",".join(f"{key}={written(one)}" for key, one in value.items() if key != "name")
         return ":".join(part for part in (value.get("name", ""), rest) if part)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _inline(table: Mapping[str, Any]) -> str:
+    """Write one of several tables by name as TOML does."""
+    return f"{{{', '.join(f'{key} = {json.dumps(one, ensure_ascii=False)}' for key, one in table.items())}}}"
+
+
+def with_each(parameters: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Add the parameters of tables by name after their parameter, as ``classes.NAME.limit``."""
+    inside = [
+        [one, *({**each, "name": f"{one['name']}.NAME.{each['name']}"} for each in one["each"])] for one in parameters
+    ]
+    return list(itertools.chain.from_iterable(inside))
 
 
 def settings(values: Mapping[str, Any], width: int | None = _WIDTH) -> str:
@@ -193,6 +208,7 @@ def _plain(markdown: str) -> str:
 
 
 def _parameters(parameters: Sequence[Mapping[str, Any]]) -> str:
+    parameters = with_each(parameters)
     values = [f"{one['name']} = {written(one['default'])}" for one in parameters]
     width = max(map(len, values))
     lines = []

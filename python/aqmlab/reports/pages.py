@@ -12,7 +12,7 @@ from typing import Any
 from aqmlab import plugins
 from aqmlab.files import write_text
 from aqmlab.reports.files_page import FILES, TABLES, VERSIONS
-from aqmlab.reports.listing import grouped, sections, settings, written
+from aqmlab.reports.listing import grouped, sections, settings, with_each, written
 from aqmlab.reports.results_page import RESULTS
 from aqmlab.reports.trials import line
 from aqmlab.results.columns import Column
@@ -465,7 +465,7 @@ def _key(parameter: Mapping[str, Any]) -> str:
 
 def _keys(parameters: Sequence[Mapping[str, Any]], properties: Mapping[str, Any] | None = None) -> str:
     """List parameters, and the other keys that the schema allows in their table; most of these are tables."""
-    rows = [[_key(one), _code(one["default"]), one["allowed"], one["doc"]] for one in parameters]
+    rows = [[_key(one), _code(one["default"]), one["allowed"], one["doc"]] for one in with_each(parameters)]
     declared = {name for one in parameters for name in (one["name"], *one["aliases"])}
     others = {name: form for name, form in (properties or {}).items() if name not in declared}
     rows += [[f"`{name}`", "", _form(form), form["description"]] for name, form in others.items()]

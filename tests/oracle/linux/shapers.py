@@ -124,10 +124,10 @@ _BORROW = [
 ]
 _DEEP = [
     ("1", None, {"rate": "10mbit", "burst": 2000, "cburst": 2000}),
-    ("2", "1", {"rate": "6mbit", "ceil": "8mbit", "burst": 2000, "cburst": 2000}),
+    ("2", "1", {"rate": "6mbit", "ceil": "8mbit", "burst": 3000, "cburst": 2000}),
     ("3", "1", {"rate": "4mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000}),
     ("20", "2", {"rate": "4mbit", "ceil": "8mbit", "burst": 2000, "cburst": 2000, "quantum": 1514}),
-    ("21", "2", {"rate": "1mbit", "ceil": "6mbit", "burst": 2000, "cburst": 2000, "quantum": 2000}),
+    ("21", "2", {"rate": "1mbit", "ceil": "6mbit", "burst": 2000, "cburst": 3000, "quantum": 2000}),
     ("30", "3", {"rate": "1mbit", "ceil": "10mbit", "burst": 2000, "cburst": 2000, "quantum": 1514}),
     ("31", "3", {"rate": "2mbit", "ceil": "4mbit", "burst": 2000, "cburst": 2000, "prio": 1, "quantum": 1514}),
 ]

@@ -185,7 +185,11 @@ impl Scheduler for Classes {
             }
             if let (false, Some((key, found))) = (params.is_leaf(place), class.leaf.first_given()) {
                 let allowed = "omitted: the class has others below it, which take the packets".to_owned();
-                return refuse(key, found.to_string(), allowed);
+                let found = match key {
+                    "aqm" => format!("{:?}", class.leaf.aqm.0.name()),
+                    _ => found.to_string(),
+                };
+                return refuse(key, found, allowed);
             }
         }
         // Rates that are omitted depend on the link's, but not whether those that are given fit.
