@@ -24,7 +24,7 @@ _DRAFT = re.compile(r"\bdraft-[a-z0-9-]*[a-z0-9]")
 _QUOTED = re.compile(r'"([^"]+)"')
 
 # The letters that the bibliography has beyond ASCII; a test writes all entries.
-_TEX = {"&": r"\&", "_": r"\_", "ä": r"{\"a}", "ö": r"{\"o}", "ø": r"{\o}", "ł": r"{\l}"}
+_TEX = {"&": r"\&", "_": r"\_", "ä": r"{\"a}", "ö": r"{\"o}", "é": r"{\'e}", "ø": r"{\o}", "ł": r"{\l}"}
 
 
 @dataclass(frozen=True, kw_only=True)
