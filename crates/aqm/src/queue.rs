@@ -107,6 +107,8 @@ pub struct Place(usize, u32);
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
     algorithm: AnyDiscipline,
+    /// Whether it is around other disciplines: kept apart, so that a plain queue asks for nothing else.
+    is_around: bool,
     limit: Limit,
     waiting: Vec<Ring<Waiting<T>>>,
     packets: u32,
@@ -147,6 +149,7 @@ impl<T: Frame> Queue<T> {
         let lanes = algorithm.lanes();
         let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
         Self {
+            is_around: algorithm.has_limits_inside(),
             algorithm,
             limit: port.limit,
             waiting: (0..lanes).map(|_| Ring::new()).collect(),
@@ -276,7 +279,7 @@ impl<T: Frame> Queue<T> {
             let ack = if self.algorithm.reads_acks() { frame.ack() } else { None };
             self.algorithm.on_label(labels.of(row, &packet, ack));
         }
-        if backlog.full || self.algorithm.has_limits_inside() {
+        if backlog.full || self.is_around {
             backlog = self.make_room(now, &packet, rng, &mut dropped);
         }
         let (lane, verdict) = self.algorithm.on_enqueue(now, &packet, &backlog, &self.lanes, rng);
@@ -485,11 +488,11 @@ impl<T: Frame> Queue<T> {
             if self.algorithm.paused_until(now).is_some() {
                 return None;
             }
-            if !self.algorithm.can_serve(now, &self.lanes) {
+            if self.is_around && !self.algorithm.can_serve(now, &self.lanes) {
                 return None;
             }
             let lane = self.algorithm.serve(now, &self.lanes);
-            let joined = self.algorithm.joined(lane);
+            let joined = if self.is_around { self.algorithm.joined(lane) } else { lane };
             let ring = &mut self.waiting[lane];
             if let Some(view) = self.lanes.get_mut(lane) {
                 let size = ring.front().map_or(0, |first| first.frame.packet().size);
@@ -521,15 +524,15 @@ impl<T: Frame> Queue<T> {
             }
             let number = waiting.arrival.number();
             let sent = Sent { frame: waiting.frame, number, lane: joined, sojourn };
-            let kept = if late { None } else { self.algorithm.kept() };
-            if let Some(to) = kept {
-                let mut waiting = *waiting;
-                waiting.arrival.0 |= if newly_marked { Arrival::MARKED } else { 0 };
-                self.waiting[lane].drop_front();
-                self.store(to, waiting);
-            } else {
-                ring.drop_front();
+            if self.is_around
+                && !late
+                && let Some(to) = self.algorithm.kept()
+            {
+                let waiting = *waiting;
+                self.keep(waiting, (lane, joined, to), newly_marked);
+                continue;
             }
+            ring.drop_front();
             let lane = joined;
             if newly_marked {
                 let earlier = u64::from(self.is_earlier(number));
@@ -544,17 +547,39 @@ impl<T: Frame> Queue<T> {
                     counts.drops_early += 1;
                     counts.earlier_drops += earlier;
                 });
-                dropped(&sent);
-            } else if kept.is_none() {
+            } else {
                 self.count(row, lane, |counts| {
                     counts.departures += 1;
                     counts.departed_bytes += u64::from(size);
                 });
+            }
+            if !late {
                 return Some(sent);
             }
+            dropped(&sent);
         }
         self.algorithm.on_idle(now);
         None
+    }
+
+    /// A frame that was about to be sent waits on in another lane.
+    #[cold]
+    fn keep(
+        &mut self,
+        mut waiting: Waiting<T>,
+        (lane, joined, to): (usize, usize, usize),
+        newly_marked: bool,
+    ) {
+        self.waiting[lane].drop_front();
+        if newly_marked {
+            let earlier = u64::from(self.is_earlier(waiting.arrival.number()));
+            waiting.arrival.0 |= Arrival::MARKED;
+            self.count(waiting.frame.row(), joined, |counts| {
+                counts.marks += 1;
+                counts.earlier_marks += earlier;
+            });
+        }
+        self.store(to, waiting);
     }
 
     /// The period of [`Queue::on_period`], if the algorithm has one.

@@ -60,6 +60,7 @@ impl<T: Frame> Queue<T> {
         let rings = std::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
         let mut waiting: Vec<Waiting<T>> = rings.iter().flat_map(Ring::iter).copied().collect();
         waiting.sort_by_key(|waiting| waiting.arrival.number());
+        self.is_around = algorithm.has_limits_inside();
         self.algorithm = algorithm;
         (self.packets, self.bytes) = (0, 0);
         self.lanes = vec![Lane::default(); several];
