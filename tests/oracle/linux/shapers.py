@@ -4,7 +4,7 @@ Each stands at the root of a device that takes packets without an end. The type 
 class.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,7 +100,7 @@ def _htb(tree: Sequence[tuple[str, str | None, Mapping[str, Any]]], of: Mapping[
     return Shaper("htb", {"name": "htb", "classes": classes}, [*more, *_filters("10:", of)])
 
 
-OURS = {
+OURS: Mapping[str, tuple[str, Callable[[str], Any]]] = {
     "rate": ("rate", tc.rate),
     "ceil": ("ceil", tc.rate),
     "burst": ("burst", tc.octets),

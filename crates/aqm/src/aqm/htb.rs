@@ -31,7 +31,7 @@
 //! `hysteresis` is off, as it is in Linux.
 //!
 //! # Sources
-//! Devera, 2002, the manual of HTB; Linux 7.2, sch_htb.c; iproute2, q_htb.c. Tested
+//! Devera, 2002, the manual; Linux 7.2, sch_htb.c; iproute2, q_htb.c. Tested
 //! packet by packet against a plain re-implementation, and in open loop against the kernel.
 
 mod tree;
