@@ -311,7 +311,6 @@ impl<S: Scheduler> Discipline for Composite<S> {
         rng: &mut R,
     ) -> (usize, Verdict) {
         self.latest = self.place(packet);
-        self.parts.until = None;
         let before = self.scheduler.admit(now, packet);
         let part = &mut self.parts.all[self.latest];
         if before == Verdict::Drop {
@@ -320,6 +319,8 @@ impl<S: Scheduler> Discipline for Composite<S> {
         let (lane, verdict, waits) = part.on_enqueue(now, packet, buffer.full, lanes, rng);
         let was_empty = part.is_empty();
         if waits {
+            // It may be one that can leave at once.
+            self.parts.until = None;
             self.scheduler.on_join(self.latest, was_empty);
         }
         let verdict = if verdict == Verdict::Pass && waits { before } else { verdict };

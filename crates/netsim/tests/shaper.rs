@@ -100,9 +100,9 @@ fn classes_borrow_what_others_leave_and_have_their_own_when_they_want_it() {
         ["a", "b"].map(|name| found.classes.get(name).map_or(0.0, |class| class.traffic.throughput))
     };
     let [_, alone] = of("");
-    assert!((alone / 1e7 - 1.0).abs() < 0.02, "{alone}");
+    assert!((alone / 1e7 - 1.0).abs() < 0.05, "{alone}");
     let [a, b] = of(&flow("a", "AF21", "0.5 s"));
-    assert!((a / 7e6 - 1.0).abs() < 0.03 && (b / 3e6 - 1.0).abs() < 0.03, "{a} and {b}");
+    assert!((a / 7e6 - 1.0).abs() < 0.06 && (b / 3e6 - 1.0).abs() < 0.06, "{a} and {b}");
 }
 
 #[test]
@@ -113,7 +113,11 @@ fn a_policer_loses_what_a_shaper_delays() {
         (link.traffic.throughput, link.traffic.queue_delay_p99.unwrap())
     };
     let (policed, no_wait) = of("name = \"police\"\nrate = \"10 Mbit/s\"\nburst = \"10 kB\"");
-    let (shaped, wait) = of("name = \"tbf\"\nrate = \"10 Mbit/s\"\nburst = \"10 kB\"\nlimit = \"100 packets\"");
-    assert!((policed / 1e7 - 1.0).abs() < 0.01 && (shaped / 1e7 - 1.0).abs() < 0.01, "{policed} and {shaped}");
+    let (shaped, wait) =
+        of("name = \"tbf\"\nrate = \"10 Mbit/s\"\nburst = \"10 kB\"\nlimit = \"100 packets\"");
+    assert!(
+        (policed / 1e7 - 1.0).abs() < 0.01 && (shaped / 1e7 - 1.0).abs() < 0.01,
+        "{policed} and {shaped}"
+    );
     assert!(no_wait < 0.002 && wait > 0.1, "{no_wait} and {wait}");
 }
