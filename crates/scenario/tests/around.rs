@@ -125,12 +125,13 @@ fn what_does_not_fit_is_refused_with_line_key_value_and_cure() {
         ),
         (
             "[dumbbell]\nrate = \"9 Mbit/s\"\n[aqm]\nname = \"tbf\"\n\
-             rate = \"5 Mbit/s\"\npeak_rate = \"4 Mbit/s\"\n"
+             rate = \"5 Mbit/s\"\npeak_rate = \"4 Mbit/s\"\n[[traffic]]\n"
                 .to_owned(),
             "x.toml:6: aqm.peak_rate = 4 Mbit/s: must be above rate = 5 Mbit/s",
         ),
         (
-            "[dumbbell]\nrate = \"10 Mbit/s\"\n[aqm]\nname = \"prio\"\nclasses = { }\n".to_owned(),
+            "[dumbbell]\nrate = \"10 Mbit/s\"\n[aqm]\nname = \"prio\"\nclasses = { }\n[[traffic]]\n"
+                .to_owned(),
             "x.toml:5: aqm.classes: must be tables by name, each like {dscp = …, service = …, aqm = …, limit \
              = …, priority = …}, not a table",
         ),
