@@ -6,7 +6,9 @@
 //! # Sources
 //! iproute2 6.19, q_cake.c (`cake_parse_opt`); Linux 7.2, sch_cake.c (`cake_calc_overhead`).
 
+use crate::contract::Port;
 use crate::params::{Field, ParamKind, Range, Value};
+use crate::unit::Bytes;
 
 crate::choice! {
     /// The cells of a link.
@@ -163,6 +165,12 @@ impl WireLength {
     #[must_use]
     pub const fn network(&self, size: u32) -> u32 {
         (if size < LARGEST { size } else { LARGEST }).saturating_sub(self.header)
+    }
+
+    /// What a bucket holds at least, so that every packet of a port can leave it.
+    pub(crate) fn full_packet(&self, port: &Port) -> Bytes {
+        let mtu = port.mtu();
+        Bytes(mtu.0.max(u64::from(self.length(mtu.0 as u32))))
     }
 
     /// The bytes on the wire of a packet of `size` bytes.

@@ -1,5 +1,6 @@
 //! All integration tests in one binary: each binary compiles the generic engine again.
 
+mod around;
 mod classes;
 mod contract;
 #[path = "support/datagram.rs"]

@@ -93,7 +93,7 @@ impl Params {
 
     fn burst(&self, port: &Port) -> Bytes {
         let usual = self.rate(port).whole_bits() / 8 / 10;
-        self.burst.unwrap_or(Bytes(usual.max(2 * port.mtu().0)))
+        self.burst.unwrap_or(Bytes(usual.max(2 * self.length(port).full_packet(port).0)))
     }
 
     fn length(&self, port: &Port) -> WireLength {
@@ -123,7 +123,8 @@ impl Meter {
         let committed = Side::new(rate, burst);
         match params.form {
             Form::Linux => {
-                let peak = params.peak_rate.map(|rate| (rate, params.peak_burst.unwrap_or(port.mtu())));
+                let full = params.length(port).full_packet(port);
+                let peak = params.peak_rate.map(|rate| (rate, params.peak_burst.unwrap_or(full)));
                 let largest = burst.0.min(peak.map_or(u64::MAX, |(_, depth)| depth.0));
                 Self::Linux { bucket: Bucket::new(rate, burst, peak), largest }
             }

@@ -47,7 +47,7 @@ crate::params! {
         burst: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["buffer", "maxburst"];
         /// Rate at which a burst leaves; if omitted, as fast as the link takes it.
         peak_rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13), ["peakrate"];
-        /// Size of the bucket of `peak_rate`; auto is a full packet.
+        /// Size of the bucket of `peak_rate`; auto is a full packet as `framing` counts it.
         mtu: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["minburst"];
         /// Length of a packet in the buckets, in tc's words, as `framing` of a link; if omitted, as the queue sees it.
         framing: Option<Framing> = None, "";
@@ -65,11 +65,11 @@ impl Params {
 
     fn burst(&self, port: &Port) -> Bytes {
         let usual = self.rate(port).whole_bits() / 8 / 500;
-        self.burst.unwrap_or(Bytes(usual.max(2 * port.mtu().0)))
+        self.burst.unwrap_or(Bytes(usual.max(2 * self.length(port).full_packet(port).0)))
     }
 
     fn peak(&self, port: &Port) -> Option<(Rate, Bytes)> {
-        self.peak_rate.map(|rate| (rate, self.mtu.unwrap_or(port.mtu())))
+        self.peak_rate.map(|rate| (rate, self.mtu.unwrap_or(self.length(port).full_packet(port))))
     }
 
     fn length(&self, port: &Port) -> WireLength {

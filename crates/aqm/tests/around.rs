@@ -1,0 +1,55 @@
+//! Disciplines around others: what they do to single packets.
+
+use crate::support::{PORT, Random};
+use aqm::params::Value;
+use aqm::queue::Frame;
+use aqm::{AnyParams, Bytes, Limit, Outcome, Packet, Port, Queue, Time};
+
+#[derive(Clone, Copy)]
+struct Plain(Packet);
+
+impl Frame for Plain {
+    fn packet(&self) -> Packet {
+        self.0
+    }
+    fn mark(&mut self) {}
+    fn row(&self) -> usize {
+        0
+    }
+}
+
+const ETHERNET: Port = Port { packet: Bytes(1514), header: Bytes(14), limit: Limit::Packets(1000), ..PORT };
+
+fn text(text: &str) -> Value {
+    Value::Text(text.to_owned())
+}
+
+fn named(name: &str, entries: &[(&str, &str)]) -> AnyParams {
+    let mut params = AnyParams::of(name).unwrap();
+    entries.iter().for_each(|(key, value)| params.set(key, &text(value)).unwrap());
+    params.check().unwrap();
+    params.check_on(&ETHERNET).unwrap();
+    params
+}
+
+fn queue(params: &AnyParams) -> Queue<Plain> {
+    Queue::new(params.build(&ETHERNET), &ETHERNET, &[1])
+}
+
+/// The outcomes of packets of these sizes at the beginning.
+fn offer(queue: &mut Queue<Plain>, sizes: &[u32]) -> Vec<Outcome> {
+    let one = |size: &u32| queue.enqueue(Time::ZERO, Plain(Packet::new(*size, false)), &mut Random(1));
+    sizes.iter().map(one).collect()
+}
+
+#[test]
+fn full_packets_fit_into_buckets_of_automatic_size_on_any_line() {
+    for framing in ["ethernet", "pppoe-ptm", "pppoe-llcsnap", "overhead 256 atm"] {
+        for name in ["tbf", "police"] {
+            let keys = [("rate", "10 Mbit/s"), ("peak_rate", "20 Mbit/s"), ("framing", framing)];
+            let mut queue = queue(&named(name, &keys));
+            assert_eq!(offer(&mut queue, &[1514]), [Outcome::Queued], "{name}, {framing}");
+            assert!(queue.dequeue(Time::ZERO, &mut Random(1)).is_some(), "{name}, {framing}");
+        }
+    }
+}
