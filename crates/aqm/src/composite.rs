@@ -169,6 +169,8 @@ pub struct Composite<S> {
     label: Label,
     /// The part of the last arrival.
     latest: usize,
+    /// What the scheduler says of the present arrival, which is asked once.
+    admitted: Option<Verdict>,
     served: Option<Served>,
     kept: Option<usize>,
     /// The number of periods so far, and the length of one.
@@ -189,6 +191,12 @@ impl<S> Composite<S> {
 
     fn owner(&self, lane: usize) -> usize {
         self.parts.all.iter().position(|part| part.has(lane)).expect("each lane has a part")
+    }
+}
+
+impl<S: Scheduler> Composite<S> {
+    fn admit(&mut self, now: Time, packet: &Packet) -> Verdict {
+        *self.admitted.get_or_insert_with(|| self.scheduler.admit(now, packet))
     }
 }
 
@@ -231,6 +239,7 @@ impl<S: Scheduler> Discipline for Composite<S> {
             places: Places::new(&takes),
             label: Label::default(),
             latest: 0,
+            admitted: None,
             served: None,
             kept: None,
             ticks: 0,
@@ -298,6 +307,9 @@ impl<S: Scheduler> Discipline for Composite<S> {
         lanes: &[Lane],
         rng: &mut R,
     ) -> Option<(usize, u32)> {
+        if self.admit(now, packet) == Verdict::Drop {
+            return None;
+        }
         let part = self.place(packet);
         self.parts.all[part].make_room(now, packet, buffer.full, lanes, rng)
     }
@@ -311,7 +323,7 @@ impl<S: Scheduler> Discipline for Composite<S> {
         rng: &mut R,
     ) -> (usize, Verdict) {
         self.latest = self.place(packet);
-        let before = self.scheduler.admit(now, packet);
+        let before = self.admit(now, packet);
         let part = &mut self.parts.all[self.latest];
         if before == Verdict::Drop {
             return (part.lane(), before);
@@ -328,6 +340,9 @@ impl<S: Scheduler> Discipline for Composite<S> {
     }
 
     fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
+        if self.admitted.take() == Some(Verdict::Drop) {
+            return None;
+        }
         self.parts.all[self.latest].evict(now, lanes)
     }
 

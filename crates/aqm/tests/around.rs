@@ -53,3 +53,24 @@ fn full_packets_fit_into_buckets_of_automatic_size_on_any_line() {
         }
     }
 }
+
+/// In Linux a policer is a filter before the discipline.
+#[test]
+fn a_packet_that_the_policer_drops_takes_no_room_from_those_that_wait() {
+    for inside in ["headdrop", "fq_codel", "sfq", "jobs", "cake"] {
+        let keys = [("rate", "1 Mbit/s"), ("burst", "3028 B"), ("aqm", inside), ("limit", "2 packets")];
+        let mut queue = queue(&named("police", &keys));
+        let expected = [Outcome::Queued, Outcome::Queued, Outcome::DroppedEarly];
+        assert_eq!(offer(&mut queue, &[1514, 1514, 1514]), expected, "{inside}");
+        assert_eq!((queue.len(), queue.counts()[0].drops_overflow), (2, 0), "{inside}");
+    }
+}
+
+#[test]
+fn a_packet_that_is_too_large_takes_no_room_from_those_that_wait() {
+    let keys = [("rate", "1 Mbit/s"), ("burst", "1600 B"), ("aqm", "headdrop"), ("limit", "2 packets")];
+    let mut queue = queue(&named("tbf", &keys));
+    let expected = [Outcome::Queued, Outcome::Queued, Outcome::DroppedEarly];
+    assert_eq!(offer(&mut queue, &[1514, 1514, 1601]), expected);
+    assert_eq!((queue.len(), queue.counts()[0].drops_overflow), (2, 0));
+}
