@@ -76,7 +76,17 @@ pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
 
 /// Whether an algorithm has an inner algorithm at `key`.
 fn is_inside(key: &str) -> bool {
+    is_of(key, |kind| matches!(kind, ParamKind::Algorithm { .. }))
+}
+
+/// Whether an algorithm has classes at `key`, each with an algorithm of its own.
+pub(crate) fn are_classes(key: &str) -> bool {
+    is_of(key, |kind| matches!(kind, ParamKind::Named(_)))
+}
+
+/// Whether an algorithm has a parameter of a kind at `key`.
+fn is_of(key: &str, is_kind: impl Fn(ParamKind) -> bool) -> bool {
     let algorithms = NAMES.iter().filter_map(|name| AnyParams::of(name));
     let mut specs = algorithms.flat_map(|params| params.specs());
-    specs.any(|spec| spec.name == key && matches!(spec.kind, ParamKind::Algorithm { .. }))
+    specs.any(|spec| spec.name == key && is_kind(spec.kind))
 }

@@ -63,6 +63,17 @@ fn classes_are_tables_by_name_with_any_discipline() {
     assert_eq!(params(&check(&again).unwrap()), params(&scenario), "{resolved}");
 }
 
+/// The file of a user-defined algorithm is called by its full path, wherever it stands.
+#[test]
+fn the_file_of_a_class_is_resolved() {
+    let file = std::env::current_dir().unwrap().join("own.py");
+    for aqm in ["own.py:Own", "tbf:aqm='own.py:Own'"] {
+        let text = with("fq_codel:flows=16", aqm);
+        let resolved = Document::parse(&text, "x.toml").unwrap().to_toml();
+        assert!(resolved.contains(&format!("\"{}:Own\"", file.display())), "{resolved}");
+    }
+}
+
 #[test]
 fn a_setting_reaches_into_a_class_and_into_what_is_inside() {
     let mut document = Document::parse(HTB, "x.toml").unwrap();

@@ -1,7 +1,8 @@
 //! A scenario file as written, and the changes that a command line makes to it.
 
 use crate::keys::{
-    ALGORITHMS, DEEPEST, EXTENDS, JITTERS, LISTS, LOSSES, MANAGED, RECORDED, SWEEP, VARY, name_key,
+    ALGORITHMS, DEEPEST, EXTENDS, JITTERS, LISTS, LOSSES, MANAGED, RECORDED, SWEEP, VARY, are_classes,
+    name_key,
 };
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::target::{forget_synonyms, kept};
@@ -284,6 +285,15 @@ impl Document {
     /// Returns whether it has any.
     fn complete_algorithms(&self, table: &mut Table, sources: &BTreeMap<&str, &str>) -> bool {
         let mut any = false;
+        let named = table.iter_mut().filter(|(key, _)| are_classes(key)).map(|(_, node)| &mut node.data);
+        for classes in named {
+            let Data::Table(classes) = classes else { continue };
+            for (_, class) in classes.iter_mut() {
+                if let Data::Table(class) = &mut class.data {
+                    any |= self.complete_algorithms(class, sources);
+                }
+            }
+        }
         let keys: Vec<String> = table.iter().map(|(key, _)| key.to_owned()).collect();
         for key in keys.iter().filter(|key| name_key(key, "") == Some("name")) {
             let Some(node) = table.get_mut(key) else { continue };
