@@ -34,6 +34,13 @@ def test_a_scenario_of_a_paper_cites_aqmlab_the_paper_disciplines_and_tcp_in_thi
     assert len(found) == len(set(found))
 
 
+def test_disciplines_in_classes_are_cited() -> None:
+    classes = {"name": {"aqm": "pie"}, "others": {"dscp": ["LE"], "aqm": "tbf:aqm=codel"}}
+    scenario = Scenario.parse(SMALL).with_(aqm="prio").with_({"aqm.classes": classes})
+    found = {use.what for use in uses([Run(scenario.resolved, "packet")])}
+    assert {f"the queue discipline {name}" for name in ("prio", "pie", "tbf", "codel")} <= found
+
+
 def test_text_says_what_each_is_cited_for(quick_cli: Cli) -> None:
     text = " ".join(quick_cli("cite", "lred/exp1", "--format", "text").stdout.split())
     assert text.startswith("References of lred/exp1 [1] The aqmlab developers, ")

@@ -175,6 +175,16 @@ def test_the_digest_is_that_of_the_source_wherever_it_is(overload: Scenario, tmp
     assert one == same != other
 
 
+def test_a_class_of_traffic_may_be_called_source(overload: Scenario, chance: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "elsewhere.py"
+    copy.write_text(CHANCE)
+    one, same, other = (
+        digest(overload.with_(aqm={"name": "prio", "classes": {"source": {"aqm": aqm}}}))
+        for aqm in (f"{chance}:Chance", f"{copy}:Chance", "codel")
+    )
+    assert one == same != other
+
+
 def test_a_task_carries_its_source(overload: Scenario, chance: Path) -> None:
     scenario = overload.with_(aqm=f"{chance}:Chance")
     name = digest(scenario)

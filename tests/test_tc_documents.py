@@ -127,7 +127,15 @@ def test_the_numbers_of_a_queue_are_those_of_the_result_in_units_of_tc() -> None
 
 @pytest.mark.parametrize(
     ("aqm", "kind"),
-    [("lred", "lred"), ("fq:aqm=lred", "fq_lred"), ("drr", "drr"), ("headdrop", "pfifo_head_drop")],
+    [
+        ("lred", "lred"),
+        ("fq:aqm=lred", "fq_lred"),
+        ("drr", "drr"),
+        ("headdrop", "pfifo_head_drop"),
+        ("tbf", "tbf"),
+        ("tbf:aqm=codel", "tbf"),
+        ("police:aqm=fq_codel", "police"),
+    ],
 )
 def test_what_linux_lacks_keeps_its_name(aqm: str, kind: str) -> None:
     assert queue(aqm)["kind"] == kind

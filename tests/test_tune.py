@@ -236,6 +236,11 @@ def test_a_limit_has_the_unit_of_the_discipline(pie: Scenario) -> None:
     assert kernel.words("bfifo", {"name": "droptail"}, "30 kB") == "bfifo limit 30000"
 
 
+@pytest.mark.parametrize(("aqm", "kind"), [("fq_codel", "fq_codel"), ("tbf:aqm=codel", None), ("police", None)])
+def test_a_discipline_around_others_is_not_the_kernels_fq(pie: Scenario, aqm: str, kind: str | None) -> None:
+    assert kernel.kind_of(pie.with_(aqm=aqm).resolved["aqm"], "50 packets") == kind
+
+
 def test_words_for_tc_are_those_of_linuxs_form_alone(pie: Scenario, tmp_path: Path) -> None:
     form = pie.with_(aqm="pie:preset=linux,ecn=true")
     found = tuned(search(form, "target=5ms..50ms,alpha=0.06..2", "delay"), tmp_path)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.scenario import Scenario
+from aqmlab.scenario import Scenario, algorithms
 
 Table = Mapping[str, Any]
 """A discipline with every value filled in, as `Scenario.resolved` has it."""
@@ -217,7 +217,8 @@ def kind_of(table: Table, buffer: str) -> str | None:
     """Return the name of the discipline of Linux that a discipline of ours is, or None if it is none of them."""
     inner = table.get("aqm")
     if isinstance(inner, Mapping):
-        return _INSIDE.get(inner["name"])
+        name = table["name"]
+        return _INSIDE.get(inner["name"]) if algorithms().get(name, name) == "fq" else None
     if table["name"] == "droptail":
         return "pfifo" if buffer.endswith("packets") else "bfifo"
     return table["name"] if table["name"] in KINDS else None

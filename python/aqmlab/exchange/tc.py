@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.exchange import kinds
-from aqmlab.scenario import cables
+from aqmlab.scenario import algorithms, cables
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -91,7 +91,7 @@ def _kind(discipline: Options, unit: str | None) -> str:
     if name == "droptail" and unit == "bytes":
         return "bfifo"
     inside = discipline.get("aqm")
-    if isinstance(inside, Mapping):
+    if algorithms().get(name, name) == "fq" and isinstance(inside, Mapping):
         # Linux's `fq` is another discipline.
         within = str(inside["name"])
         return "drr" if within == "droptail" else f"fq_{within}"

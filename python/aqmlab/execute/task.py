@@ -185,11 +185,14 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_class(table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of a discipline with its own class's name, and those inside it, in place of the files."""
+    """Return the table of a discipline with its own class's name, and those inside it, in place of the files.
+
+    A class of traffic may be called ``source``.
+    """
     inside: dict[str, Any] = {
         key: _by_class(value) if isinstance(value, dict) else value for key, value in table.items()
     }
-    return {**inside, "name": inside["name"].rpartition(":")[2]} if "source" in inside else inside
+    return {**inside, "name": inside["name"].rpartition(":")[2]} if isinstance(inside.get("source"), str) else inside
 
 
 def key(scenario: str, seed: int, engine: Engine = PACKETS) -> bytes:

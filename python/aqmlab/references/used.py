@@ -84,10 +84,11 @@ def _disciplines(run: Run) -> Iterator[Use]:
 
 
 def _discipline(table: Mapping[str, Any]) -> Iterator[Use]:
-    """Yield the discipline and those inside it, such as CoDel in FQ-CoDel."""
-    yield Use(f"the queue discipline {table['name']}", _of_discipline(table))
+    """Yield the discipline and those inside it, such as CoDel in FQ-CoDel; those in tables of classes too."""
+    if isinstance(table.get("name"), str):
+        yield Use(f"the queue discipline {table['name']}", _of_discipline(table))
     for value in table.values():
-        if isinstance(value, Mapping) and "name" in value:
+        if isinstance(value, Mapping):
             yield from _discipline(value)
 
 
