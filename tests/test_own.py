@@ -417,7 +417,7 @@ def on_enqueue(self, packet, queue):
 
 
 @pytest.mark.parametrize("interpreted", [True, False])
-@pytest.mark.parametrize("inside", ["{}", "fq:aqm='{}'"])
+@pytest.mark.parametrize("inside", ["{}", "fq:aqm='{}'", "police:rate=1 Gbit/s,burst=9 MB,aqm='{}'"])
 def test_the_delay_is_that_at_the_present_rate(
     overload: Scenario, tmp_path: Path, inside: str, interpreted: bool
 ) -> None:

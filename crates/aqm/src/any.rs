@@ -338,6 +338,10 @@ impl AnyDiscipline {
         }
     }
 
+    pub(crate) fn overfull(&self, lanes: &[Lane]) -> Option<usize> {
+        of_discipline!(self, _ => None, several => several.overfull(lanes))
+    }
+
     pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
         of_discipline!(self, _ => {}, several => several.on_trim(lane, size, lanes));
     }

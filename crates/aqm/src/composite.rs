@@ -31,20 +31,21 @@ pub struct Part<'a> {
     pub(crate) aqm: &'a AnyParams,
     /// Its limit; `None` is that of the outer one.
     pub(crate) limit: Option<Limit>,
-    /// The rate that it has at most, if it is another one than the link's.
-    pub(crate) rate: Option<Rate>,
+    /// The rate at which it is served at most, whatever the link's is.
+    pub(crate) most: Option<Rate>,
     pub(crate) takes: Takes,
 }
 
 impl<'a> Part<'a> {
     /// The class called `name`.
-    pub(crate) fn class(name: &str, leaf: &'a Leaf, rate: Option<Rate>) -> Self {
+    pub(crate) fn class(name: &str, leaf: &'a Leaf, most: Option<Rate>) -> Self {
         let name = format!("classes.{name}.aqm");
-        Self { name, aqm: &leaf.aqm.0, limit: leaf.limit, rate, takes: leaf.takes() }
+        Self { name, aqm: &leaf.aqm.0, limit: leaf.limit, most, takes: leaf.takes() }
     }
 
     fn port(&self, port: &Port) -> Port {
-        Port { limit: self.limit.unwrap_or(port.limit), rate: self.rate.unwrap_or(port.rate), ..*port }
+        let rate = self.most.map_or(port.rate, |most| most.min(port.rate));
+        Port { limit: self.limit.unwrap_or(port.limit), rate, ..*port }
     }
 }
 
@@ -227,7 +228,7 @@ impl<S: Scheduler> Discipline for Composite<S> {
         let all: Vec<Inside> = described
             .iter()
             .map(|part| {
-                let inside = Inside::new(part.aqm, &part.port(port), first);
+                let inside = Inside::new(part, port, first);
                 first += inside.lanes();
                 inside
             })
@@ -415,6 +416,10 @@ impl<S: Scheduler> Discipline for Composite<S> {
                 part.on_period(now, lanes);
             }
         }
+    }
+
+    fn overfull(&self, lanes: &[Lane]) -> Option<usize> {
+        self.parts.iter().find_map(|part| part.overfull(lanes))
     }
 
     fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {

@@ -252,6 +252,12 @@ pub trait Discipline: Sized {
     /// See [`Aqm::resume`](crate::Aqm::resume). A timer that has another period now begins it at `now`.
     fn resume(&mut self, now: Time, before: Self);
 
+    /// A lane whose first packet has to be dropped because a discipline inside has got a limit that is too small for what
+    /// waits there. Called after [`Discipline::resume`] and after each such drop, until it returns `None`.
+    fn overfull(&self, _lanes: &[Lane]) -> Option<usize> {
+        None
+    }
+
     /// Notifies the algorithm that the first packet of a lane, of `size` bytes, has been dropped because the buffer has
     /// become smaller; `lanes` no longer include it. Only an algorithm that keeps account of the packets that wait has
     /// something to do.

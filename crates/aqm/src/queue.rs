@@ -199,18 +199,12 @@ impl<T: Frame> Queue<T> {
     /// Whether the backlog is within the limit; [`Limit::BytesBefore`] allows one packet to exceed it.
     #[must_use]
     pub fn fits(&self) -> bool {
-        match self.limit {
-            Limit::Packets(limit) => self.packets <= limit,
-            Limit::Bytes(limit) => self.bytes <= limit,
-            Limit::BytesBefore(limit) => {
-                let last = self
-                    .waiting
-                    .iter()
-                    .filter_map(|lane| lane.back())
-                    .max_by_key(|last| last.arrival.number());
-                self.bytes <= limit + last.map_or(0, |last| u64::from(last.frame.packet().size))
-            }
-        }
+        let last = || {
+            let last =
+                self.waiting.iter().filter_map(|lane| lane.back()).max_by_key(|last| last.arrival.number());
+            last.map_or(0, |last| last.frame.packet().size)
+        };
+        self.limit.holds(self.packets, self.bytes, last)
     }
 
     /// The counters, with one entry per row.

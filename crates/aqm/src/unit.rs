@@ -167,6 +167,15 @@ impl Limit {
         }
     }
 
+    /// Whether packets with these bytes in total are within it, the last of them of `last` bytes.
+    pub(crate) fn holds(self, packets: u32, bytes: u64, last: impl FnOnce() -> u32) -> bool {
+        match self {
+            Self::Packets(limit) => packets <= limit,
+            Self::Bytes(limit) => bytes <= limit,
+            Self::BytesBefore(limit) => bytes <= limit + u64::from(last()),
+        }
+    }
+
     /// The limit in packets of `mean` bytes.
     #[must_use]
     pub fn packets(self, mean: Bytes) -> f64 {

@@ -74,3 +74,62 @@ fn a_packet_that_is_too_large_takes_no_room_from_those_that_wait() {
     assert_eq!(offer(&mut queue, &[1514, 1514, 1601]), expected);
     assert_eq!((queue.len(), queue.counts()[0].drops_overflow), (2, 0));
 }
+
+/// Changes the parameters; returns the sizes of the packets that are dropped.
+fn retune(queue: &mut Queue<Plain>, params: &AnyParams) -> Vec<u32> {
+    let mut gone = vec![];
+    let drop = |sent: &aqm::Sent<Plain>, _| gone.push(sent.frame.0.size);
+    assert!(queue.retune(Time::ZERO, params.build(&ETHERNET), &mut Random(1), drop));
+    gone
+}
+
+#[test]
+fn a_packet_that_waits_leaves_although_its_bucket_has_become_smaller() {
+    let tbf = |burst| named("tbf", &[("rate", "8 Mbit/s"), ("burst", burst)]);
+    let mut queue = queue(&tbf("9000 B"));
+    offer(&mut queue, &[9000, 9000, 1000]);
+    assert!(queue.dequeue(Time::ZERO, &mut Random(1)).is_some());
+    retune(&mut queue, &tbf("2000 B"));
+    let mut sent = vec![];
+    let mut now = Time::ZERO;
+    for _ in 0..9 {
+        let next = queue.dequeue(now, &mut Random(1));
+        sent.extend(next.map(|sent| (sent.frame.0.size, now.nanos())));
+        now = queue.paused_until(now).unwrap_or(now);
+    }
+    // The bucket is full after 2 ms, and has 1000 bytes a millisecond later.
+    assert_eq!(sent, [(9000, 2_000_000), (1000, 3_000_000)]);
+}
+
+/// The packets that have waited longest, as where the link's buffer becomes smaller.
+#[test]
+fn what_a_smaller_limit_inside_does_not_hold_is_dropped() {
+    let policer = |inside: &str, limit| {
+        named("police", &[("rate", "1 Gbit/s"), ("burst", "1 MB"), ("aqm", inside), ("limit", limit)])
+    };
+    for inside in ["droptail", "fq_codel", "prio", "tbf"] {
+        let mut queue = queue(&policer(inside, "5 packets"));
+        offer(&mut queue, &[100, 200, 300, 400, 500]);
+        let before = policer(inside, "5 packets");
+        assert_eq!(retune(&mut queue, &before), [], "{inside}");
+        assert_eq!(retune(&mut queue, &policer(inside, "3 packets")), [100, 200], "{inside}");
+        assert_eq!(retune(&mut queue, &policer(inside, "900 B")), [300], "{inside}");
+        assert_eq!(queue.len(), 2, "{inside}");
+    }
+}
+
+/// A limit of a discipline inside one that is inside.
+#[test]
+fn a_limit_far_inside_is_kept_too() {
+    let table = |entries: &[(&str, &str)]| {
+        Value::Table(entries.iter().map(|(key, value)| ((*key).to_owned(), text(value))).collect())
+    };
+    let tbf = |limit| {
+        let mut params = named("tbf", &[]);
+        params.set("aqm", &table(&[("name", "police"), ("aqm", "headdrop"), ("limit", limit)])).unwrap();
+        params
+    };
+    let mut queue = queue(&tbf("9 packets"));
+    offer(&mut queue, &[100, 200, 300]);
+    assert_eq!(retune(&mut queue, &tbf("2 packets")), [100]);
+}

@@ -203,7 +203,7 @@ impl Scheduler for Classes {
     fn parts<'a>(params: &'a Params, port: &Port) -> Vec<Part<'a>> {
         let part = |place: usize| {
             let (name, class) = &params.classes.0[place];
-            Part::class(name, &class.leaf, Some(params.ceil(place, port.rate).min(port.rate)))
+            Part::class(name, &class.leaf, Some(params.ceil(place, port.rate)))
         };
         params.leaves().into_iter().map(part).collect()
     }

@@ -254,7 +254,7 @@ impl Scheduler for Policer {
 
     fn parts<'a>(params: &'a Params, _: &Port) -> Vec<Part<'a>> {
         let name = "aqm".to_owned();
-        vec![Part { name, aqm: &params.aqm.0, limit: params.limit, rate: None, takes: Takes::default() }]
+        vec![Part { name, aqm: &params.aqm.0, limit: params.limit, most: None, takes: Takes::default() }]
     }
 
     fn new(params: &Params, port: &Port) -> Self {

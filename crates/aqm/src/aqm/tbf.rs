@@ -22,7 +22,9 @@
 //! # Departures from the source
 //! The packet that is sent next is asked for when the link behind is free, which in Linux is at once if the device
 //! takes packets without an end. The link's own rate is a limit too. What tc calls `limit` is one of bytes here or of
-//! packets, and `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default.
+//! packets, and `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default. In Linux
+//! other parameters fill the buckets, and a packet that waits and is larger than its new bucket stops the shaper; here they
+//! keep their tokens, and it leaves with a full bucket. What is automatic follows the link's first rate.
 //!
 //! # Sources
 //! Linux 7.2, sch_tbf.c (`tbf_dequeue`, `tbf_change`) and sch_generic.h (`psched_l2t_ns`, `qdisc_peek_dequeued`);
@@ -83,8 +85,15 @@ pub struct Shaper {
     bucket: Bucket,
     length: WireLength,
     /// The largest packet that fits into the buckets.
-    largest: u64,
+    largest: u32,
     now: Time,
+}
+
+impl Shaper {
+    /// What a packet takes from the buckets: one that waited when they became smaller takes all.
+    fn charged(&self, size: u32) -> u32 {
+        self.length.length(size).min(self.largest)
+    }
 }
 
 /// The algorithm; see the module.
@@ -125,12 +134,11 @@ impl Scheduler for Shaper {
     }
 
     fn parts<'a>(params: &'a Params, port: &Port) -> Vec<Part<'a>> {
-        let rate = params.rate(port).min(port.rate);
         vec![Part {
             name: "aqm".to_owned(),
             aqm: &params.aqm.0,
             limit: params.limit,
-            rate: Some(rate),
+            most: Some(params.rate(port)),
             takes: Takes::default(),
         }]
     }
@@ -140,14 +148,14 @@ impl Scheduler for Shaper {
         Self {
             bucket: Bucket::new(params.rate(port), burst, peak),
             length: params.length(port),
-            largest: burst.0.min(peak.map_or(u64::MAX, |(_, depth)| depth.0)),
+            largest: peak.map_or(burst, |(_, depth)| depth.min(burst)).0 as u32,
             now: Time::ZERO,
         }
     }
 
     fn admit(&mut self, _: Time, packet: &Packet) -> Verdict {
         let length = self.length.length(packet.size).max(packet.size);
-        if u64::from(length) > self.largest { Verdict::Drop } else { Verdict::Pass }
+        if length > self.largest { Verdict::Drop } else { Verdict::Pass }
     }
 
     fn choose(&mut self, now: Time, parts: &mut Parts, lanes: &[Lane]) -> Option<Served> {
@@ -155,7 +163,7 @@ impl Scheduler for Shaper {
         let Some(size) = parts.get(0).peek(lanes) else {
             return parts.can_serve(0, now, lanes).then(|| parts.take_out(0, now, lanes));
         };
-        let wait = self.bucket.wait(now, self.length.length(size));
+        let wait = self.bucket.wait(now, self.charged(size));
         if wait.nanos() > 0 {
             parts.wait(now + wait);
             return None;
@@ -164,7 +172,7 @@ impl Scheduler for Shaper {
     }
 
     fn on_sent(&mut self, now: Time, _: usize, size: u32, _: &Parts) {
-        self.bucket.take(now, self.length.length(size));
+        self.bucket.take(now, self.charged(size));
     }
 
     fn resume(&mut self, _: Time, before: Self) {

@@ -1,7 +1,7 @@
 //! A discipline inside another: its lanes, what waits in them, and its limit.
 
 use crate::any::AnyDiscipline;
-use crate::aqm::AnyParams;
+use crate::composite::Part;
 use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
 use crate::discipline::{Eviction, Label, Lane};
 use crate::unit::{Limit, Rate, Span, Time};
@@ -13,8 +13,8 @@ pub(crate) struct Inside {
     // A discipline inside may have others inside.
     algorithm: Box<AnyDiscipline>,
     limit: Limit,
-    /// The rate at which it is served at most.
-    rate: Rate,
+    /// The rate at which it is served at most, whatever the link's is.
+    most: Option<Rate>,
     first: usize,
     own: usize,
     is_peekable: bool,
@@ -36,16 +36,17 @@ pub(crate) struct Inside {
 }
 
 impl Inside {
-    /// `port` is the outer one, with the rate and the limit that this one has.
-    pub(crate) fn new(params: &AnyParams, port: &Port, first: usize) -> Self {
-        let algorithm = params.build(port);
+    /// `port` is the outer one.
+    pub(crate) fn new(part: &Part<'_>, port: &Port, first: usize) -> Self {
+        let (params, port) = (part.aqm, part.port(port));
+        let algorithm = params.build(&port);
         Self {
             own: algorithm.lanes(),
             is_peekable: algorithm.is_peekable(),
             has_p: params.signals().first().is_some_and(|signal| signal.name == "p"),
             algorithm: Box::new(algorithm),
             limit: port.limit,
-            rate: port.rate,
+            most: part.most,
             first,
             packets: 0,
             bytes: 0,
@@ -129,7 +130,7 @@ impl Inside {
     }
 
     pub(crate) fn set_rate(&mut self, rate: Rate) {
-        self.algorithm.set_rate(rate.min(self.rate));
+        self.algorithm.set_rate(self.most.map_or(rate, |most| most.min(rate)));
     }
 
     /// A waiting packet to be dropped because an arrival has no room here, or none `outside`.
@@ -281,6 +282,17 @@ impl Inside {
         let backlog = self.backlog(0, false);
         let age = lanes[self.first].age(now);
         self.algorithm.on_period(now, &backlog, &lanes[self.first..self.first + self.own], age);
+    }
+
+    pub(crate) fn overfull(&self, lanes: &[Lane]) -> Option<usize> {
+        let own = &lanes[self.first..self.first + self.lanes()];
+        let last = || own.iter().map(|lane| lane.tail).max().unwrap_or(0);
+        if self.limit.holds(self.packets, self.bytes, last) {
+            return Some(self.first + self.algorithm.overfull(self.of(lanes))?);
+        }
+        let since = |lane: &usize| own[*lane].head.map(|head| head.arrived);
+        let waiting = (0..own.len()).filter(|lane| own[*lane].packets > 0);
+        Some(self.first + waiting.min_by_key(since)?)
     }
 
     pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {

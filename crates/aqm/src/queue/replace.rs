@@ -15,7 +15,7 @@ impl<T: Frame> Queue<T> {
     }
 
     /// Changes the parameters of the algorithm to those of `algorithm`, which takes over its state. The packets that wait stay
-    /// where they are, and all counters continue. If the limit has become too small for them, those that have waited
+    /// where they are, and all counters continue. If a limit has become too small for them, those that have waited
     /// longest are dropped, as `tc qdisc change` does, and go to `dropped`.
     ///
     /// If `algorithm` is another one, or cannot take over the state ([`Aqm::can_resume`](crate::Aqm::can_resume)), as with
@@ -33,10 +33,15 @@ impl<T: Frame> Queue<T> {
         }
         let before = std::mem::replace(&mut self.algorithm, algorithm);
         self.algorithm.resume(now, before);
-        while !self.fits() {
+        loop {
             let first =
                 |lane: &usize| self.waiting[*lane].front().map_or(u64::MAX, |head| head.arrival.number());
-            let lane = (0..self.waiting.len()).min_by_key(first).expect("there is a lane");
+            let lane = if self.fits() {
+                self.algorithm.overfull(&self.lanes)
+            } else {
+                (0..self.waiting.len()).min_by_key(first)
+            };
+            let Some(lane) = lane else { break };
             let sent = self.drop_at(now, lane, 0, true);
             self.algorithm.on_trim(lane, sent.frame.packet().size, &self.lanes);
             dropped(&sent, Outcome::Overflowed);
