@@ -22,9 +22,10 @@
 //! # Departures from the source
 //! The packet that is sent next is asked for when the link behind is free, which in Linux is at once if the device
 //! takes packets without an end. The link's own rate is a limit too. What tc calls `limit` is one of bytes here or of
-//! packets, and `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default. In Linux
-//! other parameters fill the buckets, and a packet that waits and is larger than its new bucket stops the shaper; here they
-//! keep their tokens, and it leaves with a full bucket. What is automatic follows the link's first rate.
+//! packets, and `latency` is not a parameter. `mtu`, tc's MTU of the peak rate, has a full packet as its default. In
+//! Linux other parameters fill the buckets, and a packet that waits and is larger than its new bucket stops the
+//! shaper; here they keep their tokens, and it leaves with a full bucket. Automatic values are those of the link's
+//! first rate.
 //!
 //! # Sources
 //! Linux 7.2, sch_tbf.c (`tbf_dequeue`, `tbf_change`) and sch_generic.h (`psched_l2t_ns`, `qdisc_peek_dequeued`);
