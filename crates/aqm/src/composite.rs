@@ -170,7 +170,7 @@ pub struct Composite<S> {
     label: Label,
     /// The part of the last arrival.
     latest: usize,
-    /// What the scheduler says of the present arrival, which is asked once.
+    /// The scheduler's verdict on the present arrival; it is asked once.
     admitted: Option<Verdict>,
     served: Option<Served>,
     kept: Option<usize>,

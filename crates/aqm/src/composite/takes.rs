@@ -55,7 +55,7 @@ impl Takes {
 pub(crate) struct Places(Box<[[u16; CLASSES as usize]; 64]>);
 
 impl Places {
-    /// A packet joins the first of the classes that names it; if none does, the first that names none, else the last.
+    /// A packet joins the first of the classes that names it; if none does, the first that names neither code point nor class of service, else the last.
     pub(crate) fn new(classes: &[Takes]) -> Self {
         let others = classes.iter().position(Takes::takes_others).unwrap_or(classes.len() - 1);
         let place = |dscp: usize, service: usize| {
