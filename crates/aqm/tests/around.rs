@@ -133,3 +133,21 @@ fn a_limit_far_inside_is_kept_too() {
     offer(&mut queue, &[100, 200, 300]);
     assert_eq!(retune(&mut queue, &tbf("2 packets")), [100]);
 }
+
+#[test]
+fn classes_without_a_rate_share_what_the_others_leave() {
+    let check = |rates: [Option<&str>; 3]| {
+        let class = |(i, rate): (usize, Option<&str>)| {
+            let parent = (i > 0).then(|| ("parent".to_owned(), text("c0")));
+            let rate = rate.map(|rate| ("rate".to_owned(), text(rate)));
+            (format!("c{i}"), Value::Table(parent.into_iter().chain(rate).collect()))
+        };
+        let mut params = AnyParams::of("htb").unwrap();
+        params.set("classes", &Value::Table(rates.into_iter().enumerate().map(class).collect())).unwrap();
+        params.check().and_then(|()| params.check_on(&ETHERNET)).map_err(|error| error.to_string())
+    };
+    assert_eq!(check([Some("9 Mbit/s"), None, None]), Ok(()));
+    assert_eq!(check([None, Some("2 Mbit/s"), None]), Ok(()));
+    let refused = check([Some("9 Mbit/s"), Some("9 Mbit/s"), None]).unwrap_err();
+    assert!(refused.contains("must be given, as its siblings leave nothing"), "{refused}");
+}

@@ -14,8 +14,8 @@
 //! tokens. Of several, the lowest `priority` comes first, and leaves with the same take turns by deficit, with a
 //! `quantum` each. So what a class does not use goes to its siblings, and to those of the lowest `priority` first.
 //!
-//! A leaf that is empty is never asked for a packet, so that its discipline does not learn that it rests: RED there
-//! ages its average only with packets, and a queue of `fq` stays on its list until another is served.
+//! A leaf that is empty is never asked for a packet, so that its discipline does not learn that it rests: RED in a
+//! leaf ages its average only with packets, and a queue of `fq` stays on its list until another is served.
 //!
 //! A packet joins the first leaf that names its DSCP (`dscp`) or its class of service (`service`); if none does, the
 //! first that names neither, else the last.
@@ -28,7 +28,8 @@
 //! What no class takes is sent unshaped in Linux, before everything else; here a leaf takes it. Its classes of the same
 //! priority take turns in the order of their numbers, those here as they are written. tc's bursts are rounded up to 64
 //! ns of the rate. Linux has no limit for the sum of rates below a class; here more than the class has is refused.
-//! `hysteresis` is off, as it is in Linux.
+//! `hysteresis` is off, as it is in Linux. As there, a bucket never owes more than a minute of its rate: below 202 bit/s
+//! full packets leave faster than that. Automatic rates are parts of the link's first rate.
 //!
 //! # Sources
 //! Devera, 2002, the manual; Linux 7.2, sch_htb.c; iproute2, q_htb.c. Tested
@@ -44,15 +45,18 @@ use crate::params::{Named, ParamError, Range};
 use crate::unit::{Bytes, Rate, Time};
 use tree::{MOST, MOST_CLASSES, PRIORITIES, Setting, Tree};
 
+/// The least rate in bit/s.
+const LEAST: u64 = 64;
+
 crate::params! {
     /// A class.
     pub struct Class with leaf: Leaf {
         /// The class above it, which has no discipline and takes no packets itself; auto is none.
         parent: Option<String> = None, "";
-        /// Its guaranteed rate; auto is that of its parent, or of the link.
-        rate: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13);
+        /// Its guaranteed rate; auto is an equal part of what its siblings leave of their parent's, or the link's.
+        rate: Option<Rate> = None, "bit/s", Range::new(LEAST as f64, 1e13);
         /// Its highest rate, by borrowing; auto is `rate`.
-        ceil: Option<Rate> = None, "bit/s", Range::new(64.0, 1e13);
+        ceil: Option<Rate> = None, "bit/s", Range::new(LEAST as f64, 1e13);
         /// Bytes that it may send at once on its own account.
         burst: Bytes = Bytes(1600), "bytes", Range::new(0.0, 4e9), ["buffer", "maxburst"];
         /// Bytes that it may send at once by borrowing.
@@ -110,8 +114,13 @@ impl Params {
     }
 
     fn rate(&self, place: usize, of_link: Rate) -> Rate {
-        let class = &self.classes.0[place].1;
-        class.rate.unwrap_or_else(|| self.parent(place).map_or(of_link, |parent| self.rate(parent, of_link)))
+        let own = |place: usize| self.classes.0[place].1.rate;
+        let shared = |parent: usize| {
+            let given: u64 = self.children(parent).filter_map(own).map(Rate::whole_bits).sum();
+            let others = self.children(parent).filter(|child| own(*child).is_none()).count() as u64;
+            Rate::bit_per_s(self.rate(parent, of_link).whole_bits().saturating_sub(given) / others)
+        };
+        own(place).unwrap_or_else(|| self.parent(place).map_or(of_link, shared))
     }
 
     fn ceil(&self, place: usize, of_link: Rate) -> Rate {
@@ -122,6 +131,10 @@ impl Params {
     fn check_rates(&self, of_link: Rate) -> Result<(), ParamError> {
         for (place, (name, class)) in self.classes.0.iter().enumerate() {
             let rate = self.rate(place, of_link);
+            if rate.whole_bits() < LEAST {
+                let allowed = "given, as its siblings leave nothing of the rate of their parent".to_owned();
+                return Err(ParamError::invalid(&format!("classes.{name}.rate"), "auto", allowed));
+            }
             if let Some(ceil) = class.ceil.filter(|ceil| *ceil < rate) {
                 let allowed = format!("at least the rate of the class, {rate}");
                 return Err(ParamError::invalid(&format!("classes.{name}.ceil"), ceil, allowed));
@@ -192,8 +205,7 @@ impl Scheduler for Classes {
                 return refuse(key, found, allowed);
             }
         }
-        // Rates that are omitted depend on the link's, but not whether those that are given fit.
-        params.check_rates(Rate::bit_per_s(u64::MAX / 1024))
+        Ok(())
     }
 
     fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
