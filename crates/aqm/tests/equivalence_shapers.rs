@@ -361,7 +361,7 @@ fn pay(nodes: &mut [Node], leaf: usize, level: usize, size: u32, now: u64) {
 }
 
 /// Every packet of HTB is sent by a leaf that may, from the nearest level and of the lowest priority, and as soon as one
-/// may. In which turns, the kernel shows.
+/// may.
 #[test]
 fn the_tree_sends_what_may_be_sent_from_the_nearest_class_that_has_tokens() {
     let class = |parent: &str, rate: &str, ceil: &str, priority: i64, quantum: &str| {
@@ -447,4 +447,35 @@ fn the_tree_sends_what_may_be_sent_from_the_nearest_class_that_has_tokens() {
         }
         assert!(sent > 5000, "{sent}");
     }
+}
+
+/// Leaves that wait for nothing take turns by deficit: at first each is beyond its own after one packet; then a quantum of
+/// three packets gives three in a turn.
+#[test]
+fn leaves_of_a_tree_take_turns_by_quantum_where_they_send_and_where_they_borrow() {
+    let many = || [("ceil", text("8 Gbit/s")), ("cburst", text("1 MB")), ("limit", text("30 packets"))];
+    let turns = |rate: &str, burst: &str| {
+        let leaf = |service: i64, quantum: &str| {
+            let own =
+                [("parent", text("root")), ("service", Value::Integer(service)), ("quantum", text(quantum))];
+            let own = own.into_iter().chain([("rate", text(rate)), ("burst", text(burst))]).chain(many());
+            Value::Table(own.map(|(key, value)| (key.to_owned(), value)).collect())
+        };
+        let root = table([("rate", text("8 Gbit/s")), ("burst", text("1 MB")), ("cburst", text("1 MB"))]);
+        let (a, b, c) = (leaf(1, "1500 B"), leaf(2, "3000 B"), leaf(3, "4500 B"));
+        let params = named("htb", &[("classes", table([("root", root), ("a", a), ("b", b), ("c", c)]))]);
+        params.check().unwrap();
+        params.check_on(&BUFFER).unwrap();
+        let mut queue = Queue::new(params.build(&BUFFER), &BUFFER, &[1, 2, 3]);
+        for packet in 0..60 {
+            let frame = Numbered(Packet::new(1500, false), packet % 3);
+            assert_eq!(queue.enqueue(Time::ZERO, frame, &mut Random(1)), Outcome::Queued);
+        }
+        let mut next =
+            || queue.dequeue(Time::ZERO, &mut Random(1)).map(|sent| "abc".as_bytes()[sent.frame.1] as char);
+        (0..21).map(|_| next().unwrap()).collect::<String>()
+    };
+    // After one packet each class borrows, from a level where its deficit begins anew.
+    assert_eq!(turns("1 Gbit/s", "1 MB"), "abcabbcccabbcccabbccc");
+    assert_eq!(turns("64 bit/s", "1499 B"), "abcabcabbcccabbcccabb");
 }
