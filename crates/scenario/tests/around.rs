@@ -159,6 +159,13 @@ fn a_discipline_inside_is_checked_on_the_port_that_it_has() {
         said(text),
         "x.toml:6: aqm.burst = 400 B: must be at least a packet here, 1500 B: a larger one never leaves"
     );
+    let text = "[dumbbell]\nrate = \"10 Mbit/s\"\n[[traffic]]\n[aqm]\nname = \"prio\"\n[aqm.classes.all]\n\
+                aqm = \"tbf:aqm='tbf:burst=400 B'\"\n";
+    assert_eq!(
+        said(text),
+        "x.toml:7: aqm.classes.all.aqm.aqm.burst = 400 B: must be at least a packet here, 1500 B: a larger one never \
+         leaves"
+    );
     assert!(
         Value::Table(vec![]).to_string() == "{}"
             && aqm::params::Named::<aqm::aqm::htb::Class>::read(&Value::Table(vec![])).is_none()

@@ -18,7 +18,8 @@
 //! # Departures from the source
 //! A DSCP belongs to an entry of traffic, so that colours are not written into packets; nor are they read: the meters
 //! are colour-blind. In Linux a policer is an action of a filter, and one without `conform-exceed` reclassifies red
-//! packets; here they are dropped. Linux has no limit of what `avrate` estimates here, and none in packets a second.
+//! packets; here they are dropped. Linux's limits of what `avrate` estimates and of packets a second are missing. Automatic
+//! values are those of the link's first rate.
 //!
 //! # Sources
 //! RFC 2697; RFC 2698; Linux 7.2, act_police.c (`tcf_police_act`). Tested packet by packet against a plain
@@ -49,7 +50,7 @@ crate::params! {
         peak_burst: Option<Bytes> = None, "bytes", Range::new(1.0, 4e9), ["mtu", "pbs"];
         /// Excess burst, the size of the second bucket of `rfc2697`; auto is `burst`.
         excess_burst: Option<Bytes> = None, "bytes", Range::new(0.0, 4e9), ["ebs"];
-        /// What becomes of yellow packets.
+        /// What becomes of yellow packets, of which the form `linux` has none.
         yellow: Action = Action::Mark, "";
         /// What becomes of red packets.
         red: Action = Action::Drop, "";
