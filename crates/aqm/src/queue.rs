@@ -107,7 +107,7 @@ pub struct Place(usize, u32);
 #[derive(Clone, Debug)]
 pub struct Queue<T> {
     algorithm: AnyDiscipline,
-    /// Whether it is around other disciplines: kept apart, so that a plain queue asks for nothing else.
+    /// Whether it is around other disciplines.
     is_around: bool,
     limit: Limit,
     waiting: Vec<Ring<Waiting<T>>>,
@@ -308,8 +308,8 @@ impl<T: Frame> Queue<T> {
         (self.evict(now, number, outcome, dropped), lane)
     }
 
-    /// Appends a frame to its lane.
-    #[inline]
+    /// Appends a frame to its lane. Inlined where packets arrive although it is called from elsewhere too.
+    #[inline(always)]
     fn store(&mut self, lane: usize, waiting: Waiting<T>) {
         let size = waiting.frame.packet().size;
         self.packets += 1;
@@ -476,17 +476,43 @@ impl<T: Frame> Queue<T> {
         &mut self,
         now: Time,
         rng: &mut R,
+        dropped: impl FnMut(&Sent<T>),
+    ) -> Option<Sent<T>> {
+        match self.is_around {
+            true => self.dequeue_around(now, rng, dropped),
+            false => self.dequeue_as::<R, false>(now, rng, dropped),
+        }
+    }
+
+    /// Kept apart, so that a plain queue is asked for nothing else.
+    #[cold]
+    #[inline(never)]
+    fn dequeue_around<R: Uniform>(
+        &mut self,
+        now: Time,
+        rng: &mut R,
+        dropped: impl FnMut(&Sent<T>),
+    ) -> Option<Sent<T>> {
+        self.dequeue_as::<R, true>(now, rng, dropped)
+    }
+
+    /// As [`Queue::dequeue_or`], of an algorithm that is around others or is not.
+    #[inline(always)]
+    fn dequeue_as<R: Uniform, const AROUND: bool>(
+        &mut self,
+        now: Time,
+        rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>),
     ) -> Option<Sent<T>> {
         while self.packets > 0 {
             if self.algorithm.paused_until(now).is_some() {
                 return None;
             }
-            if self.is_around && !self.algorithm.can_serve(now, &self.lanes) {
+            if AROUND && !self.algorithm.can_serve(now, &self.lanes) {
                 return None;
             }
             let lane = self.algorithm.serve(now, &self.lanes);
-            let joined = if self.is_around { self.algorithm.joined(lane) } else { lane };
+            let joined = if AROUND { self.algorithm.joined(lane) } else { lane };
             let ring = &mut self.waiting[lane];
             if let Some(view) = self.lanes.get_mut(lane) {
                 let size = ring.front().map_or(0, |first| first.frame.packet().size);
@@ -518,7 +544,7 @@ impl<T: Frame> Queue<T> {
             }
             let number = waiting.arrival.number();
             let sent = Sent { frame: waiting.frame, number, lane: joined, sojourn };
-            if self.is_around
+            if AROUND
                 && !late
                 && let Some(to) = self.algorithm.kept()
             {

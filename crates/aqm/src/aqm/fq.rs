@@ -403,7 +403,8 @@ impl Discipline for Fq {
         self.label = label;
     }
 
-    #[inline]
+    // Also called from disciplines around this one, for which it would not be inlined into the queue.
+    #[inline(always)]
     fn on_enqueue<R: Uniform>(
         &mut self,
         now: Time,
