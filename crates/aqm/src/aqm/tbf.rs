@@ -1,7 +1,7 @@
 //! TBF: a shaper, a token bucket in front of the link, around any discipline.
 //!
-//! Tokens come at `rate` into a bucket that holds `burst` bytes, and a packet leaves when the bucket has as many as it
-//! is long:
+//! Tokens come at `rate` into a bucket that holds `burst` bytes, and a packet leaves when the bucket has those for
+//! its length:
 //!
 //! ```text
 //! tokens <- min(tokens + time * rate, burst)        sent if tokens >= length, and then tokens <- tokens - length
