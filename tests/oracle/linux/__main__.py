@@ -30,7 +30,7 @@ def main() -> int:
     if given.rows:
         points = [point for point in points if any(fnmatch(point.name, pattern) for pattern in given.rows.split())]
         if not points:
-            parser.error(f"--rows {given.rows}: no point of reference.jsonl or reference-open.jsonl is called so")
+            parser.error(f"--rows {given.rows}: no stored point is called so")
     with progress_bar() as progress:
         compared, refused = ours.judged(points, progress)
     closed = {point: found for point, found in compared.items() if not point.open_loop}

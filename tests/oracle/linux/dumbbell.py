@@ -1,10 +1,12 @@
 """A configuration of the guest as a scenario; docs/internals/fidelity.md explains each convention."""
 
 import csv
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import aqmlab
+from aqmlab._core import in_base_unit
 from oracle import toml
 from oracle.dumbbell import NotYet
 from oracle.linux import arrivals, shapers
@@ -50,7 +52,7 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
     """Groups of TCP senders, and the probe; flows start when those of the same seed do in the guest."""
     entries = []
     for g, group in enumerate(conf["groups"]):
-        ends = {"from": [f"sender{g + 1}"], "to": [f"receiver{g + 1}"]}
+        ends = {"from": [f"sender{g + 1}"], "to": [f"receiver{g + 1}"], **_code(group)}
         tcp = _tcp(conf, group["cc"])
         for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
             entries.append(
@@ -58,17 +60,35 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
             )
     if conf.get("probe", True):
         size = PROBE_SIZE - FRAMING
-        rate = size * 8 / (conf.get("probe_ms", 20) / 1000)
-        entries.append({"name": PROBE, "kind": "cbr", "rate": f"{rate} bit/s", "packet_size": f"{size} B"})
+        probed = size * 8 / (conf.get("probe_ms", 20) / 1000)
+        entries.append({"name": PROBE, "kind": "cbr", "rate": f"{probed} bit/s", "packet_size": f"{size} B"})
     return _scenario(title, conf, entries, [propagation(conf, group["rtt_ms"]) for group in conf["groups"]])
+
+
+def _code(of: Mapping[str, Any]) -> dict[str, str]:
+    return {"dscp": shapers.DSCPS[of["tos"]]} if "tos" in of else {}
 
 
 def propagation(conf: Conf, rtt_ms: float) -> float:
     """Seconds that a round trip has besides queue and transmission.
 
-    HTB lets a packet go when its transmission would begin: there the transmission is in no round trip, here it is.
+    HTB lets a packet go when its transmission would begin: there the transmission is in no round trip, here it is, but
+    not behind a shaper of ours.
     """
-    return max(0.0, rtt_ms / 1000 - PACKET * 8 / (conf["rate_mbit"] * 1e6))
+    transmission = 0.0 if "more" in conf else PACKET * 8 / (conf["rate_mbit"] * 1e6)
+    return max(0.0, rtt_ms / 1000 - transmission)
+
+
+def rate(conf: Conf) -> str:
+    """The bottleneck's link: where a shaper stands before it, one that takes packets without an end."""
+    return FAST if "more" in conf else f"{conf['rate_mbit']} Mbit/s"
+
+
+def bits(conf: Conf) -> float:
+    """The rate of the bottleneck's link in bit/s."""
+    converted = in_base_unit(rate(conf))
+    assert converted
+    return converted[0]
 
 
 def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
@@ -102,14 +122,14 @@ def open_loop(title: str, conf: Conf, folder: Path, late: float = 0.0) -> aqmlab
         with file.open("w", newline="") as lines:
             csv.writer(lines).writerows([("time", "size"), *((f"{t:.7f}", size) for t, size in own)])
         entry = {"name": name(0, flow), "kind": "trace", "file": str(file), "start": f"{own[0][0]:.7f} s"}
-        code = {"dscp": shapers.DSCPS[conf["tos"][flow]]} if "tos" in conf else {}
+        code = _code({"tos": conf["tos"][flow]}) if "tos" in conf else {}
         entries.append(entry | code | ({"ecn": field} if field != "none" else {}))
     made = _scenario(title, conf, entries, [0.0])
     if "more" in conf:
-        return made.with_({"dumbbell.rate": FAST})
+        return made
     transmission = arrivals.SIZE * 8 / (conf["rate_mbit"] * 1e6)
-    rate = conf["rate_mbit"] * 1e6 * transmission / (transmission + late)
-    return made.with_({"dumbbell.rate": f"{rate:.0f} bit/s"})
+    lower = conf["rate_mbit"] * 1e6 * transmission / (transmission + late)
+    return made.with_({"dumbbell.rate": f"{lower:.0f} bit/s"})
 
 
 def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips: list[float]) -> aqmlab.Scenario:
@@ -121,7 +141,7 @@ def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips
         "seed": conf["seed"],
         "record.step": SAMPLE,
         "dumbbell": {
-            "rate": f"{conf['rate_mbit']} Mbit/s",
+            "rate": rate(conf),
             "delay": "0 s",
             **(path(conf["path"]) if "path" in conf else {}),
             "overhead": f"{FRAMING} B",

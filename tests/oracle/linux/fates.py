@@ -1,5 +1,6 @@
 """Where our disciplines and the kernel's part: what became of each packet of the open loop, one beside the other."""
 
+import re
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,9 +31,9 @@ class Parting:
     """When it was sent, in seconds."""
 
 
-def partings(points: Sequence[Point]) -> dict[str, Parting]:
-    """Of each point's first seed, before a link that is as late as the guest's."""
-    program = _built()
+def partings(points: Sequence[Point], profile: str = "release") -> dict[str, Parting]:
+    """Of each point's first seed, before a link that is as late as the guest's; `profile` is that of our program."""
+    program = _built(profile)
     found = {}
     with TemporaryDirectory() as folder:
         for point in points:
@@ -61,7 +62,8 @@ def fate(program: Path, scenario: aqmlab.Scenario, folder: Path) -> str:
     return ran.stdout.strip()
 
 
-def _built() -> Path:
-    command = ["cargo", "build", "--quiet", "--release", "--package", "netsim", "--example", "fates"]
-    subprocess.run(command, cwd=ROOT, check=True)
-    return ROOT / "target" / "release" / "examples" / "fates"
+def _built(profile: str) -> Path:
+    command = ["cargo", "build", "--quiet", "--workspace", "--profile", profile, "--example", "fates"]
+    told = subprocess.run([*command, "--message-format=json"], cwd=ROOT, check=True, capture_output=True, text=True)
+    (program,) = re.findall(r'"executable":"([^"]+/fates)"', told.stdout)
+    return Path(program)

@@ -79,7 +79,7 @@ def closed(conf: Conf, result: Result) -> Metrics:
     (run,) = result.runs
     groups = [[run.classes[dumbbell.name(g, i)] for i in range(group["n"])] for g, group in enumerate(conf["groups"])]
     return {
-        "util": run.metrics["utilisation"] or 0.0,
+        "util": (run.metrics["utilisation"] or 0.0) * dumbbell.bits(conf) / (conf["rate_mbit"] * 1e6),
         "drops": _drops(run) + (run.metrics["marks"] or 0.0),
         "q_mean": run.metrics["queue_mean"] or 0.0,
         "delay_p95": backlog(conf, result)["delay"].quantile(0.95, "lower") or 0.0,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from oracle.linux import arrivals, tc
+from oracle.linux import arrivals, points, tc
 
 BE, LE, AF21, EF = 0, 0x04, 0x48, 0xB8
 """Types of service: code points, two bits to the left."""
@@ -178,5 +178,26 @@ def _open() -> Iterator[tuple[str, dict[str, Any]]]:
             )
 
 
-OPEN = dict(_open())
+def _closed() -> Iterator[tuple[str, dict[str, Any]]]:
+    """TCP behind a shaper; of several groups each has a class."""
+    two, three = points.group(2, "cubic"), [{**points.group(1, "cubic"), "tos": tos} for tos in (EF, AF21, BE)]
+    for name, shaper, groups in (
+        ("tbf_cubic", "tbf", [two]),
+        ("tbf_reno", "tbf", [points.group(2, "reno")]),
+        ("tbf_codel_cubic", "tbf_codel", [two]),
+        ("tbf_fq_codel_mix", "tbf_fq_codel", [two, points.group(1, "bbr")]),
+        ("tbf_prio_cubic", "tbf_prio", three),
+        ("tbf_drr_cubic", "tbf_drr", three),
+        ("htb_flat_cubic", "htb_flat", three),
+        ("htb_borrow_cubic", "htb_borrow", three),
+        ("htb_fq_codel_cubic", "htb_fq_codel", three),
+    ):
+        of = SHAPERS[shaper]
+        yield (
+            f"behind_{name}",
+            points.dumbbell(of.qdisc, *groups, dur=30, warm=5, more=list(of.more), aqm=dict(of.aqm)),
+        )
+
+
+OPEN, CLOSED = dict(_open()), dict(_closed())
 """The points of reference-shapers.jsonl."""

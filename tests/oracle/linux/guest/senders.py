@@ -52,7 +52,7 @@ def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
     while (now := time.monotonic()) < end:
         while waiting and now - zero >= waiting[0]:
             waiting.pop(0)
-            flows.append(_connection(own["cc"], PORT + group))
+            flows.append(_connection(own["cc"], PORT + group, own.get("tos", 0)))
             selector.register(flows[-1], selectors.EVENT_WRITE)
         if before is None and now >= warm:
             before = counters(COUNTED, "netstat", "snmp")
@@ -76,9 +76,10 @@ def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
     return result | {"trace": trace.rows, "trace_columns": trace.columns} if trace else result
 
 
-def _connection(congestion: str, port: int) -> socket.socket:
+def _connection(congestion: str, port: int, tos: int) -> socket.socket:
     made = socket.socket()
     made.setblocking(False)
+    made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)
     made.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, congestion.encode())
     made.connect_ex((ADDRESS, port))
     return made
