@@ -186,6 +186,7 @@ impl Sender {
     }
 
     /// After `sent` new segments; whether others wait for the window although it has some room.
+    #[inline(always)]
     fn note_sent(&mut self, profile: &Profile, sent: u32, limited: bool, probe: bool) {
         let state = &mut self.state;
         let limited = limited || state.board.in_flight() >= state.cwnd;
@@ -203,6 +204,7 @@ impl Sender {
     }
 
     /// Sends the next `count` segments at once.
+    #[inline(always)]
     fn send_new(&mut self, count: u32, profile: &Profile, out: &mut impl Outbox) {
         let first = self.state.nxt;
         self.note_start(first, profile);

@@ -184,7 +184,7 @@ impl Receiver {
     }
 
     /// Takes in a segment; whether an ACK may be owed.
-    #[inline]
+    #[inline(always)]
     fn take_in(
         &mut self,
         clock: &Clock,
@@ -442,6 +442,7 @@ impl Receiver {
     }
 
     /// Acknowledges now, later, or together with others (`__tcp_ack_snd_check`, `__tcp_cleanup_rbuf`).
+    #[inline(always)]
     fn answer(&mut self, clock: &Clock, profile: &Profile, send: &mut impl FnMut(Ack)) {
         if !self.owed {
             return;

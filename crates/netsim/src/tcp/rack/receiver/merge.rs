@@ -42,6 +42,8 @@ impl Held {
 
 impl Receiver {
     /// Lets a segment wait for others.
+    #[cold]
+    #[inline(never)]
     pub(super) fn hold(
         &mut self,
         now: Time,
@@ -63,6 +65,8 @@ impl Receiver {
     }
 
     /// Takes in what waits, and answers it once.
+    #[cold]
+    #[inline(never)]
     pub(super) fn take_held(&mut self, now: Time, profile: &Profile, send: &mut impl FnMut(Ack)) {
         let Some(held) = self.held.take() else { return };
         let clock = Clock::at(now, profile.tcp.tick);
