@@ -38,7 +38,8 @@ def test_every_metric_is_defined_and_every_definition_used(result: Result) -> No
     shared = aqmlab.run(Scenario.load("lred/exp1").with_({**brief, "dumbbell.access_half_duplex": "0.5 us"}))
     cable = shared.owned("links")["sender1"]
     air = aqmlab.run(Scenario.load("links/wifi").with_(brief)).owned("links")["wlan-near"]
-    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc, *cable, *air}
+    cell = aqmlab.run(Scenario.load("links/5g").with_(brief)).owned("links")["cell-phone"]
+    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc, *cable, *air, *cell}
 
 
 def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:

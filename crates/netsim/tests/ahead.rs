@@ -163,6 +163,7 @@ fn what_the_engine_cannot_foresee_it_does_not() {
         "kind = \"ftp\"\ncount = 3\npacket_size = \"500 B\"\ntcp = \"dctcp\"",
         "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"linux\"",
         "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"bbr:delayed_ack=false\"",
+        "kind = \"ftp\"\ncount = 3\npacket_size = \"1000 B\"\ntcp = \"linux:delayed_ack=false,receive_offload=1 ms\"",
     ] {
         for aqm in ["red:ecn=true", "pie", "codel"] {
             compare(&dumbbell(aqm, NS2, &traffic(other)), 3);

@@ -65,8 +65,8 @@ pub(crate) struct Tally {
     pub(crate) carried: Span,
     /// Since the warm-up: the transmissions that took place, and their frames.
     pub(crate) transmissions: [u64; 2],
-    /// Since the warm-up: the blocks of a cell that were sent for the first time.
-    pub(crate) blocks: u64,
+    /// Since the warm-up: the blocks of a cell that were decoded or given up, and how often they were sent.
+    blocks: (u64, u64),
     /// Since the warm-up: the packets of a cell that were passed on, and how long they waited for those before them.
     waits: (u64, Span),
     /// Since the warm-up: the bytes sent, by class and by lane.
@@ -82,7 +82,7 @@ impl Tally {
             lost_bytes: 0,
             carried: Span::ZERO,
             transmissions: [0; 2],
-            blocks: 0,
+            blocks: (0, 0),
             waits: (0, Span::ZERO),
             classes: vec![0; classes],
             lanes: vec![0; lanes],
@@ -91,7 +91,7 @@ impl Tally {
 
     fn end_warmup(&mut self) {
         self.carried = Span::ZERO;
-        (self.transmissions, self.blocks, self.waits) = ([0; 2], 0, (0, Span::ZERO));
+        (self.transmissions, self.blocks, self.waits) = ([0; 2], (0, 0), (0, Span::ZERO));
         self.classes.fill(0);
         self.lanes.fill(0);
     }
@@ -101,6 +101,17 @@ impl Tally {
         self.classes[owner.class] += u64::from(bytes);
         // Of an algorithm that has replaced another the lanes are not counted.
         self.lanes.get_mut(owner.lane).into_iter().for_each(|lane| *lane += u64::from(bytes));
+    }
+
+    /// A block was decoded or given up, and had been sent so often.
+    pub(crate) fn note_block(&mut self, rounds: u32) {
+        self.blocks = (self.blocks.0 + 1, self.blocks.1 + u64::from(rounds));
+    }
+
+    /// How often such a block was sent on average.
+    pub(crate) fn rounds(&self) -> Option<f64> {
+        let (blocks, sum) = self.blocks;
+        (blocks > 0).then(|| sum as f64 / blocks as f64)
     }
 
     /// A packet was passed on that had waited so long for those before it.

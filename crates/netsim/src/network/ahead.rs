@@ -25,8 +25,8 @@
 //!    the wire will be free of all accepted packets.
 //! 6. **A queue that works ahead touches only its own link**, the probe, the ledger and the watch: [`LinkAhead`] holds no
 //!    event list.
-//! 7. **An early delivery changes only its own flow.** The receiver has no delayed ACK, no application acts on the data, no
-//!    other flow starts or ends at the host, and no packet passes through it.
+//! 7. **An early delivery changes only its own flow.** The receiver delays no ACK and collects no segments, no application
+//!    acts on the data, no other flow starts or ends at the host, and no packet passes through it.
 //! 8. **At the end of every piece of a run all queues are up to date**, so that results and series are complete;
 //!    [`stride`] bounds the work that may accumulate until then.
 //!

@@ -12,15 +12,18 @@ use aqm::unit::{Rate, Span, Time};
 use scenario::Distribution;
 use scenario::model::{Cell, Fading, Place};
 
-/// The most blocks that may wait for one of them: RLC's window with sequence numbers of 12 bits.
-const WINDOW: usize = 2048;
+/// The most blocks that may wait for one of them: as many as packets in RLC's window with sequence numbers of 18 bits.
+const WINDOW: usize = 1 << 17;
+
+/// The most blocks that are on the air or wait for their next round: HARQ processes of a user in 5G.
+const PROCESSES: usize = 16;
 
 /// The fate of a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
     /// It is on the air.
     Sent,
-    /// It is to be sent again from this time on.
+    /// It is to be sent again from this time on, by HARQ or by RLC.
     Failed(Time),
     /// It was decoded at this time, and waits for those before it.
     Decoded(Time),
@@ -35,7 +38,7 @@ struct Block {
     end: u64,
     /// Its resource blocks.
     resources: u32,
-    /// Its transmissions since RLC handed it over.
+    /// Its transmissions.
     rounds: u32,
     state: State,
 }
@@ -88,14 +91,17 @@ pub(crate) struct Bearer {
     pub(crate) grants: Option<Grants>,
     held: Ring<Held>,
     blocks: Ring<Block>,
-    /// The blocks on the air, and those that failed.
+    /// The blocks on the air, those that failed, and those of both that RLC does not send again.
     on_air: usize,
     failed: usize,
+    processes: usize,
     /// The bytes that have left the queue, and those of them that are in blocks.
     taken: u64,
     sent: u64,
     /// The end of the last block that was given up.
     hole: u64,
+    /// When the last block was decoded of those that have the beginning of the first packet.
+    begun: Time,
     /// When its queue, which is paused, has another packet.
     pub(crate) resumes: Time,
     pub(crate) tally: Tally,
@@ -122,9 +128,11 @@ impl Bearer {
             blocks: Ring::new(),
             on_air: 0,
             failed: 0,
+            processes: 0,
             taken: 0,
             sent: 0,
             hole: 0,
+            begun: Time::ZERO,
             resumes: Time::ZERO,
             tally,
         }
@@ -159,9 +167,9 @@ impl Bearer {
         Some(self.fading.rates[self.state])
     }
 
-    /// Whether RLC's window allows another block.
+    /// Whether HARQ and RLC's window allow another block.
     const fn has_room(&self) -> bool {
-        self.blocks.len() < WINDOW
+        self.processes < PROCESSES && self.blocks.len() < WINDOW
     }
 
     /// Holds a packet from now on.
@@ -176,8 +184,7 @@ impl Bearer {
         self.sent += bytes;
         self.blocks.push_back(Block { end: self.sent, resources, rounds: 1, state: State::Sent });
         self.on_air += 1;
-        self.tally.blocks += 1;
-        self.tally.transmissions[0] += 1;
+        self.processes += 1;
     }
 
     /// Sends those blocks again whose time has come, as far as `left` resource blocks suffice; returns how many are
@@ -186,12 +193,12 @@ impl Bearer {
         for i in 0..if self.failed > 0 { self.blocks.len() } else { 0 } {
             let Some(block) = self.blocks.get_mut(i) else { break };
             if matches!(block.state, State::Failed(due) if due <= now) && block.resources <= left {
+                self.processes += usize::from(block.rounds.is_multiple_of(self.rounds));
                 block.state = State::Sent;
                 block.rounds += 1;
                 left -= block.resources;
                 self.on_air += 1;
                 self.failed -= 1;
-                self.tally.transmissions[0] += 1;
             }
         }
         left
@@ -213,17 +220,20 @@ impl Bearer {
             if block.state != State::Sent {
                 continue;
             }
-            block.state = if !self.errors.happens(self.fading.error) {
-                State::Decoded(now)
-            } else if block.rounds < self.rounds {
-                State::Failed(since + self.harq)
-            } else if let Some(wait) = self.retransmits {
-                block.rounds = 0;
-                State::Failed(now + wait)
-            } else {
-                State::GivenUp
+            let is_last = block.rounds.is_multiple_of(self.rounds);
+            block.state = match self.retransmits {
+                _ if !self.errors.happens(self.fading.error) => State::Decoded(now),
+                _ if !is_last => State::Failed(since + self.harq),
+                Some(wait) => State::Failed(now + wait),
+                None => State::GivenUp,
             };
-            self.failed += usize::from(matches!(block.state, State::Failed(_)));
+            if matches!(block.state, State::Failed(_)) {
+                self.failed += 1;
+                self.processes -= usize::from(is_last);
+            } else {
+                self.processes -= 1;
+                self.tally.note_block(block.rounds);
+            }
         }
         self.on_air = 0;
     }
@@ -240,14 +250,19 @@ impl Bearer {
                     now
                 }
             };
-            if let Some(&Held { frame, end }) = self.held.front().filter(|held| held.end <= block.end) {
-                self.held.pop_front();
-                let is_lost = end - u64::from(frame.length) < self.hole;
-                return Some(if is_lost {
-                    Outcome::Lost(frame)
-                } else {
-                    Outcome::Received(frame, now - since)
-                });
+            let begins = |held: &Held| held.end - u64::from(held.frame.length);
+            match self.held.front().copied() {
+                Some(held) if held.end <= block.end => {
+                    self.held.pop_front();
+                    let whole = std::mem::replace(&mut self.begun, Time::ZERO).max(since);
+                    return Some(if begins(&held) < self.hole {
+                        Outcome::Lost(held.frame)
+                    } else {
+                        Outcome::Received(held.frame, now - whole)
+                    });
+                }
+                Some(held) if begins(&held) < block.end => self.begun = self.begun.max(since),
+                _ => {}
             }
             self.blocks.pop_front();
         }

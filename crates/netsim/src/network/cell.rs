@@ -5,9 +5,9 @@
 //! one user after the other, each as much as it needs:
 //!
 //! ```text
-//! round-robin        to each in turn
+//! round-robin        to each in turn; who gets only a remnant of a slot, and wants more, keeps its turn
 //! proportional-fair  to the user with the highest r/R, where r is its rate
-//!                    and R the mean of what it was given: R <- R + (given - R)·slot/window
+//!                    and R the mean of what it was given, also for blocks again: R <- R + (given - R)·slot/window
 //! ```
 //!
 //! In an uplink the base station knows of what waits by requests and reports: see [`crate::network::bearer`].
@@ -17,7 +17,8 @@
 //!   kbit/s with 1 ms, nothing is sent.
 //! - A block that is sent again fails as often as a new one: the receiver combines nothing.
 //! - The receiver and the scheduler know what has become of a block when its slot is over, and that nothing more comes
-//!   of a block after its last round; there is no timer for it (t-Reordering), and no limit of HARQ processes.
+//!   of a block after its last round; there is no timer for it (t-Reordering). A HARQ process is free when its block is
+//!   decoded. RLC sends a block again without end, and its window counts blocks.
 //! - Grants, requests, reports and status reports take no resources, and none is lost.
 //!
 //! # Sources
@@ -150,10 +151,21 @@ impl Cell {
                 best = Some(place);
             }
         }
-        let user = turn.remove(best?)?;
-        turn.push_back(user);
+        let user = turn[best?];
         wants[user] = 0;
         Some(user)
+    }
+
+    /// The user whose turn is after that of `place` others.
+    pub(crate) fn in_turn(&self, way: usize, place: usize) -> usize {
+        self.ways[way].turn[place]
+    }
+
+    /// A user has had its turn.
+    pub(crate) fn end_turn(&mut self, way: usize, user: usize) {
+        let turn = &mut self.ways[way].turn;
+        turn.retain(|other| *other != user);
+        turn.push_back(user);
     }
 
     /// A user was given this number of bits of a slot.

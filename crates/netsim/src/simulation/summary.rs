@@ -228,8 +228,8 @@ impl<P: Probe> Simulation<P> {
             _ => None,
         };
         let utilisation = match declared.framing {
-            _ if sent == 0.0 => 0.0,
             _ if carried.is_some() => carried.map_or(0.0, |carried| carried / seconds).min(1.0),
+            _ if sent == 0.0 => 0.0,
             None => sent / (sent + idle),
             Some(_) => (1.0
                 - idle / declared.capacity(self.scenario.general.warmup, Span::ns(self.end.nanos())))
@@ -252,9 +252,7 @@ impl<P: Probe> Simulation<P> {
                 let [transmissions, frames] = tally.transmissions;
                 (frames > 0).then(|| frames as f64 / transmissions as f64)
             }),
-            harq_rounds_mean: tally.and_then(|tally| {
-                (tally.blocks > 0).then(|| tally.transmissions[0] as f64 / tally.blocks as f64)
-            }),
+            harq_rounds_mean: tally.and_then(Tally::rounds),
             in_order_wait_mean: tally.and_then(Tally::wait),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),

@@ -9,7 +9,10 @@
 //! # Departures from the source
 //! - The bits of a slot are those of the efficiency of the CQI itself. A real scheduler chooses an MCS whose efficiency
 //!   is near it, and sizes of blocks are rounded.
-//! - Packets have one header of SDAP, PDCP, RLC and MAC each, however many slots they take.
+//! - Packets have one header of SDAP, PDCP, RLC and MAC each, with sequence numbers of 18 bits, however many slots they
+//!   take.
+//! - With slots of 1 ms, too, resource blocks and overhead are those of 5G. LTE has 100 blocks in 20 MHz, where these are
+//!   106, and more overhead: its largest block makes 75 Mbit/s there, and CQI 15 makes 85 here.
 //!
 //! # Sources
 //! 3GPP TS 38.214, tables 5.2.2.1-2 and 5.2.2.1-3 (CQI); TS 38.101-1, table 5.3.2-1 (resource blocks); TS 38.306,
@@ -217,11 +220,24 @@ impl Cell {
         let bytes = f64::from(Self::length(packet));
         let sent = |bytes: f64| (slots(bytes) - 1.0) * share + slot;
         if way == 0 {
-            return share / 2.0 + sent(bytes);
+            return self.wait(0) + sent(bytes);
         }
-        let asked = self.request.secs() / 2.0 + self.grant.secs();
+        let asked = self.request.secs() / 2.0 + self.grant.secs() + self.wait(1) - slot / 2.0;
         let first = f64::from(self.first_grant);
-        if bytes <= first { asked + sent(bytes) } else { asked + self.grant.secs() + sent(bytes - first) }
+        if bytes <= first {
+            asked + sent(bytes)
+        } else {
+            asked + self.grant.secs().max(slot) + sent(bytes - first)
+        }
+    }
+
+    /// The mean time in s from any moment to the next slot of a direction.
+    fn wait(&self, way: usize) -> f64 {
+        let slots = self.pattern.len();
+        let own: Vec<usize> = (0..slots).filter(|&slot| self.pattern[slot][way]).collect();
+        let next = own.iter().cycle().skip(1).zip(&own);
+        let gaps = next.map(|(next, slot)| (next + slots - slot - 1) % slots + 1);
+        gaps.map(|gap| gap * gap).sum::<usize>() as f64 / (2 * slots) as f64 * self.slot.secs()
     }
 }
 

@@ -17,6 +17,9 @@ const QUALITIES: Range = Range::new(1.0, MOST_CQI as f64);
 /// Most layers in the two directions.
 const MOST_LAYERS: [u32; 2] = [8, 4];
 
+/// The part of the blocks that fails at the quality that a CQI reports (TS 38.214, 5.2.2.1).
+const USUAL_ERROR: f64 = 0.1;
+
 /// Most slots in a round of TDD.
 const MOST_SLOTS: usize = 40;
 
@@ -30,7 +33,7 @@ params! {
         base: String = String::new(), "";
         /// The nodes that are users.
         users: Vec<String> = Vec::new(), "";
-        /// A slot: 1 ms, of LTE and of 5G with subcarriers of 15 kHz, or 0.5 ms, of 30 kHz.
+        /// A slot: 1 ms, with subcarriers of 15 kHz, or 0.5 ms, with 30 kHz.
         slot: Span = SLOTS[0], "s", Range::above(0.0, 1e-3);
         /// Width of the channel in MHz: 5, 10, 15, 20, 25, 30, 40 or 50, with slots of 0.5 ms also 60 to 100 in tens.
         width: u32 = 20, "MHz", Range::new(5.0, 100.0);
@@ -58,9 +61,10 @@ params! {
         rates: Option<Recorded> = None, "";
         /// As `rates`, of the uplink.
         reverse_rates: Option<Recorded> = None, "";
-        /// The probability that a block sent to or by each user is not decoded, as `cqi`. The CQI is defined as the
-        /// quality at which a tenth is not.
-        error: Vec<f64> = vec![0.1], "", Range::new(0.0, 1.0);
+        /// The probability that a block sent to or by each user is not decoded, as `cqi`. Auto is 0.1, as CQI is
+        /// defined by, and 0 where rates are recorded, which have it in them. Blocks that are sent again come before
+        /// new ones of all users, so that a user with many errors takes the slots of the others.
+        error: Option<Vec<f64>> = None, "", Range::new(0.0, 0.9);
         /// The time from a transmission of a block to the next (HARQ): 8 ms in LTE.
         harq: Span = Span::ms(8), "s", Range::above(0.0, 1.0);
         /// How often a block is sent at most.
@@ -149,6 +153,14 @@ impl Reader<'_> {
             others: ("users", ["users", "user"], &read.users),
         };
         self.star(&star, &path);
+        let is_recorded = [read.rates.is_some(), read.reverse_rates.is_some()];
+        let without_effect = ["layers", "reverse_layers"].into_iter().zip(is_recorded);
+        let quality = ["qualities", "spread", "step"].map(|key| (key, is_recorded == [true; 2]));
+        for (key, _) in without_effect.chain(quality).filter(|(_, is_recorded)| *is_recorded) {
+            if table.get(key).is_some() {
+                self.refuse(&below(&path, key), None, "recorded rates have it in them: remove it");
+            }
+        }
         let cell = self.cell_of(&read, &star, &recorded, &path);
         CellEntry { path, table: read, aqms, cell }
     }
@@ -193,7 +205,7 @@ impl Reader<'_> {
             self.rate_of_each(table, star, way, path);
         }
         self.for_each(&at("spread"), table.spread.len(), star);
-        self.for_each(&at("error"), table.error.len(), star);
+        self.for_each(&at("error"), table.error.as_ref().map_or(1, Vec::len), star);
         if !self.fine(&[path]) {
             return None;
         }
@@ -284,7 +296,8 @@ fn channel(
     user: usize,
     way: usize,
 ) -> Option<(Fading, UserRate)> {
-    let error = of(&table.error, user)?;
+    let usual = if recorded.is_some() { 0.0 } else { USUAL_ERROR };
+    let error = table.error.as_ref().map_or(Some(usual), |error| of(error, user))?;
     let fading = |rates| Fading { rates, step: table.step, error };
     if let Some(recorded) = recorded {
         let since = Span::ns(recorded.period.nanos() / table.users.len() as u64 * user as u64);

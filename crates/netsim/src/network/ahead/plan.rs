@@ -3,7 +3,7 @@
 use crate::engine::order::Key;
 use aqm::unit::Span;
 use scenario::Scenario;
-use scenario::model::{self, TrafficKind, Udp};
+use scenario::model::{self, Tcp, TrafficKind, Udp};
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
 #[derive(Clone, Copy, Debug)]
@@ -109,10 +109,11 @@ fn early_nodes<'a>(scenario: &Scenario, paths: impl Iterator<Item = &'a [u32]>) 
 
 /// Whether an arrival affects only its own flow's counters and acknowledgements, and waits for no timer.
 fn is_answered_at_once(kind: &TrafficKind) -> bool {
+    let at_once = |tcp: &Tcp| !tcp.delayed_ack && tcp.receive_offload == Span::ZERO;
     match kind {
-        TrafficKind::Ftp(tcp) => !tcp.delayed_ack,
+        TrafficKind::Ftp(tcp) => at_once(tcp),
         // A request sets out where acknowledgements do.
-        TrafficKind::Transfer(tcp, transfer) => !tcp.delayed_ack && transfer.request.is_none(),
+        TrafficKind::Transfer(tcp, transfer) => at_once(tcp) && transfer.request.is_none(),
         TrafficKind::Udp(Udp::Tfrc(_), _) | TrafficKind::Short(..) | TrafficKind::Web(..) => false,
         TrafficKind::Udp(..) => true,
     }

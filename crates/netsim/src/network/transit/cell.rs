@@ -28,8 +28,14 @@ impl<P: Probe> Network<P> {
     /// A packet comes now to a link of a cell.
     pub(super) fn enqueue_at_bearer<C: Order>(&mut self, clock: C, i: usize, packet: &Packet) {
         if self.admit(i, packet) {
-            self.wake_bearer(clock, i);
+            self.ask_bearer(clock, i);
         }
+    }
+
+    /// Something has come to the queue of a link, or its algorithm has changed: one that is paused is asked again.
+    pub(super) fn ask_bearer<C: Order>(&mut self, clock: C, i: usize) {
+        self.bearer(i).resumes = Time::ZERO;
+        self.wake_bearer(clock, i);
     }
 
     /// Something waits in the queue of a link, or nothing does: the cell steps when there is work.
@@ -96,18 +102,29 @@ impl<P: Probe> Network<P> {
     /// Shares the resource blocks of a slot among the users.
     fn share_slot(&mut self, cell: usize, way: usize, at: Time) {
         let mut left = self.cells[cell].rules.blocks;
-        for user in 0..self.cells[cell].links.len() {
+        for place in 0..self.cells[cell].links.len() {
+            let user = self.cells[cell].in_turn(way, place);
             let link = self.cells[cell].links[user][way];
-            let before = left;
-            left = self.bearer(link).repeat(at, left);
-            self.note_use(link, cell, way, before - left);
-            let wants = if self.credit(link, at) > 0 { self.bits(link, cell, way) } else { 0 };
+            let bits = self.bits(link, cell, way);
+            if bits > 0 {
+                let before = left;
+                left = self.bearer(link).repeat(at, left);
+                self.note_use((cell, user, way), before - left, bits);
+            }
+            let wants = if self.credit(link, at) > 0 { bits } else { 0 };
             self.cells[cell].note_wants(way, user, wants);
         }
+        let mut is_first = true;
         while left > 0
             && let Some(user) = self.cells[cell].choose(way)
         {
             left -= self.serve((cell, user, way), at, left);
+            // Who has had a remnant of the slot, and wants more, keeps its turn.
+            let link = self.cells[cell].links[user][way];
+            if is_first || self.credit(link, at) == 0 {
+                self.cells[cell].end_turn(way, user);
+            }
+            is_first = false;
         }
     }
 
@@ -141,8 +158,7 @@ impl<P: Probe> Network<P> {
         }
         let used = (8 * bytes * all).div_ceil(bits) as u32;
         self.bearer(link).send(bytes, used);
-        self.note_use(link, cell, way, used);
-        self.cells[cell].give(way, user, 8 * bytes);
+        self.note_use((cell, user, way), used, bits);
         used
     }
 
@@ -158,10 +174,11 @@ impl<P: Probe> Network<P> {
         taken.is_ok()
     }
 
-    /// Resource blocks of a slot were given to a link.
-    fn note_use(&mut self, link: usize, cell: usize, way: usize, used: u32) {
-        let Cell { blocks, .. } = self.cells[cell].rules;
-        let share = self.cells[cell].shares[way].nanos() * u64::from(used) / u64::from(blocks);
+    /// Resource blocks of a slot, which as a whole would carry `bits`, were given to a user.
+    fn note_use(&mut self, (cell, user, way): (usize, usize, usize), used: u32, bits: u64) {
+        let (link, all) = (self.cells[cell].links[user][way], u64::from(self.cells[cell].rules.blocks));
+        self.cells[cell].give(way, user, bits * u64::from(used) / all);
+        let share = self.cells[cell].shares[way].nanos() * u64::from(used) / all;
         let tally = &mut self.bearer(link).tally;
         tally.carried = tally.carried + Span::ns(share);
     }

@@ -77,7 +77,7 @@ impl<P: Probe> Network<P> {
     pub(super) fn load_shared<C: Order>(&mut self, clock: C, i: usize) {
         match self.links[i].aqm_queue().access.as_deref() {
             Some(Access::Wifi(_)) => self.load_radio(clock, i),
-            Some(Access::Cell(_)) => self.wake_bearer(clock, i),
+            Some(Access::Cell(_)) => self.ask_bearer(clock, i),
             Some(&Access::Driver(medium)) => self.feed_driver(clock, medium),
             _ => self.load_station(clock, i),
         }

@@ -20,6 +20,8 @@ pub const RESENT: u8 = 2;
 pub const LOST: u8 = 4;
 /// It was sent again at any time (`TCPCB_EVER_RETRANS`).
 pub const EVER_RESENT: u8 = 8;
+/// It was the last of several that left at once, and asks the receiver for an answer (`TCPHDR_PSH`).
+pub const PUSHED: u8 = 16;
 
 /// A time at which nothing is sent.
 const NEVER: u64 = 0;
@@ -165,7 +167,7 @@ impl Board {
         self.order.push_back((seq, sent.at));
         let i = (seq - self.base) as usize;
         let before = self.sent[i].flags;
-        self.sent[i] = Sent { flags: before | EVER_RESENT, ..sent };
+        self.sent[i] = Sent { flags: before | sent.flags | EVER_RESENT, ..sent };
         if in_recovery {
             // It may be in the network already: a SYN, or a retransmission by a time-out after an undo.
             self.flag(seq, 0, RESENT);

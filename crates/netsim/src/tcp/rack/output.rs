@@ -1,6 +1,6 @@
 //! Sending: new data, retransmissions, tail loss probes.
 
-use super::board::{LOST, RESENT, SACKED};
+use super::board::{LOST, PUSHED, RESENT, SACKED, Sent};
 use super::burst::Turn;
 use super::sender::Sender;
 use super::state::{Phase, State};
@@ -83,7 +83,7 @@ impl Sender {
         state.nxt = 1;
         state.undo.since = state.clock.ms();
         state.start_rto(profile);
-        self.emit(0, false, profile, out);
+        self.emit(0, false, false, profile, out);
     }
 
     /// The SYN is acknowledged: the first round trip (`tcp_rcv_synsent_state_process`).
@@ -214,13 +214,14 @@ impl Sender {
             let state = &mut self.state;
             self.control.on_send(state, seq);
             let sent = state.record(at);
-            state.board.push(sent);
+            let push = count > 1 && seq + 1 == first + count;
+            state.board.push(Sent { flags: if push { PUSHED } else { 0 }, ..sent });
             state.nxt = seq + 1;
             state.sent_new += u32::from(seq != state.fin);
             if starts && seq == first || state.timer.pending == Pending::Probe {
                 state.start_rto(profile);
             }
-            self.emit(seq, false, profile, out);
+            self.emit(seq, push, false, profile, out);
         }
     }
 
@@ -287,12 +288,14 @@ impl Sender {
             let state = &mut self.state;
             self.control.on_send(state, seq);
             let sent = state.record(at);
-            state.board.resend(seq, sent, lost);
+            let flags = if count > 1 && seq + 1 == first + count { PUSHED } else { 0 };
+            state.board.resend(seq, Sent { flags, ..sent }, lost);
+            let push = state.board.get(seq).flags & PUSHED != 0;
             state.resent += 1;
             if lost {
                 state.undo.note_resent((at / 1000) as u32);
             }
-            self.emit(seq, true, profile, out);
+            self.emit(seq, push, true, profile, out);
         }
     }
 
@@ -326,7 +329,7 @@ impl Sender {
         self.state.start_rto(profile);
     }
 
-    fn emit(&mut self, seq: u32, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
+    fn emit(&mut self, seq: u32, push: bool, retransmission: bool, profile: &Profile, out: &mut impl Outbox) {
         let state = &mut self.state;
         let Tcp { ecn, .. } = profile.tcp;
         let content = match seq {
@@ -344,7 +347,7 @@ impl Sender {
             }
             _ => false,
         };
-        let push = seq + 1 == state.end.min(state.fin);
+        let push = push || seq + 1 == state.end.min(state.fin);
         out.send(Segment { push, cwr, ..state.segment(seq, content, retransmission, profile) });
     }
 }

@@ -6,6 +6,7 @@
 //!
 //! # Departures from the source
 //! * What cannot be joined hands over what came before it, although the host would look at both together.
+//! * The delay of ACKs and the window adapt to each segment, and in Linux once to those that are one.
 
 use super::Receiver;
 use crate::tcp::rack::burst::LARGEST;
@@ -92,6 +93,11 @@ mod tests {
 
     /// The times in us at which ACKs leave, and what they ask for, of segments that come every 10 us; `marked` are with CE.
     fn acks(seqs: &[u32], marked: &[u32]) -> Vec<(u64, u32)> {
+        acks_of(seqs, |segment| (segment, marked.contains(&segment.seq)))
+    }
+
+    /// The same of segments as `made`, which also says whether they are with CE.
+    fn acks_of(seqs: &[u32], made: impl Fn(Segment) -> (Segment, bool)) -> Vec<(u64, u32)> {
         let tcp = Tcp {
             receive_offload: WAIT,
             handshake: false,
@@ -115,7 +121,8 @@ mod tests {
                 let content = Content::Data;
                 let (retransmission, cwr, ect, l4s, push) = (false, false, true, false, false);
                 let segment = Segment { seq, content, retransmission, cwr, ect, l4s, push, sent: Time::ZERO };
-                receiver.on_segment(now, &profile, &segment, marked.contains(&seq), note);
+                let (segment, ce) = made(segment);
+                receiver.on_segment(now, &profile, &segment, ce, note);
             } else {
                 receiver.on_timer(now, &profile, note);
             }
@@ -136,5 +143,14 @@ mod tests {
         assert_eq!(acks(&[1, 2, 4, 5], &[]), [(20, 3), (100, 3)]);
         // So is what came before a mark, and what comes after it.
         assert_eq!(acks(&[1, 2, 3, 4, 5, 6], &[3, 4]), [(20, 3), (40, 5), (100, 7)]);
+        // A burst ends with PSH, and what has another timestamp is another one.
+        let six = [1, 2, 3, 4, 5, 6];
+        let ends = |segment: Segment| (Segment { push: segment.seq == 3, ..segment }, false);
+        assert_eq!(acks_of(&six, ends), [(30, 4), (100, 7)]);
+        let later = |seq| if seq > 4 { Time::ZERO + Span::ms(1) } else { Time::ZERO };
+        let stamped = |segment: Segment| (Segment { sent: later(segment.seq), ..segment }, false);
+        assert_eq!(acks_of(&six, stamped), [(40, 5), (100, 7)]);
+        let reduced = |segment: Segment| (Segment { cwr: segment.seq == 4, ..segment }, false);
+        assert_eq!(acks_of(&six, reduced), [(30, 4), (40, 5), (100, 7)]);
     }
 }
