@@ -10,8 +10,13 @@ STORED = {point.name: point for point in reference.stored() if point.name in sha
 OTHER_FATES = {"tbf_codel": 0.13, "tbf_fq_codel": 0.2, "htb_fq_codel": 0.1}
 """The part of the packets that may have another fate where CoDel is inside: its times are in units of 1024 ns there."""
 
-SMALL = {"open_htb_flat_small": 0.03}
-"""And where one packet in place of another leaves a class that is always full with other bytes."""
+SMALL = {
+    "open_htb_flat_small": 0.03,
+    "open_police_small_small": 0.05,
+    "open_police_peak_small": 0.02,
+    "open_police_peak_sizes": 0.005,
+}
+"""And where one packet in place of another leaves a class that is always full, or a bucket that never is."""
 
 FEW = 12
 """Packets in other runs: two for each that comes within a step of the guest's clock of a departure, of 256 ns."""
@@ -42,7 +47,9 @@ def test_losses_and_delays_are_those_of_linux(shaper: str) -> None:
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", ["behind_tbf_cubic", "behind_tbf_drr_cubic", "behind_htb_borrow_cubic"])
+@pytest.mark.parametrize(
+    "name", ["behind_tbf_cubic", "behind_tbf_drr_cubic", "behind_htb_borrow_cubic", "behind_police_cubic"]
+)
 def test_senders_behind_a_shaper_do_what_those_of_linux_do(name: str) -> None:
     compared, refused = ours.judged([STORED[name]])
     assert not refused

@@ -7,7 +7,9 @@ out=${AQMLAB_CACHE:-$HOME/.cache/aqmlab}/kernel
 package=${1:-linux-source-7.2}
 suite=${2:-trixie-backports}
 
-if [[ -x "$out/linux" && $("$out/linux" --showconfig) == *CONFIG_UML_TIME_TRAVEL_SEED=y* ]]; then
+# The patch adds the first option.
+options="CONFIG_UML_TIME_TRAVEL_SEED=y $(grep '=y$' "$here/kernel.config")"
+if [ -x "$out/linux" ] && ! grep -qvxFf <("$out/linux" --showconfig) <(printf '%s\n' $options); then
   echo "$out/linux is there: Linux $(cat "$out/linux.version"); to build it anew remove that folder"
   exit
 fi
@@ -65,11 +67,9 @@ cd source
 grep -q set_seed drivers/char/random.c || patch --quiet --strip=1 < "$here/seed.patch"
 # ARCH=um has 100; distributions have 250 or 1000, and TCP's timers and PIE depend on it.
 sed -i '/^config HZ$/,/^config/ s/default 100$/default 1000/' arch/um/Kconfig
-if [ ! -f .config ]; then
-  make -s ARCH=um defconfig
-  cat "$here/kernel.config" >> .config
-  make -s ARCH=um olddefconfig
-fi
+make -s ARCH=um defconfig
+cat "$here/kernel.config" >> .config
+make -s ARCH=um olddefconfig
 make -s ARCH=um -j"$(nproc)" linux
 echo "$version" > "$out/linux.version"
 # Beside, then renamed: a run may be under way.

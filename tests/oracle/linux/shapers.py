@@ -81,6 +81,12 @@ def _drr() -> Shaper:
     )
 
 
+def _police(words: str, ours: Mapping[str, Any]) -> Shaper:
+    """A policer in front of a shaper."""
+    policer = f"filter egress protocol ip matchall action police {words} conform-exceed drop"
+    return Shaper(_TBF, {"name": "police", **ours, "aqm": TBF}, ["qdisc clsact", policer])
+
+
 def _htb(tree: Sequence[tuple[str, str | None, Mapping[str, Any]]], of: Mapping[int, str], leaf: str) -> Shaper:
     """Classes with their number, that of the parent, and tc's words with values; `leaf` is the discipline in leaves."""
     parents = {parent for _, parent, _ in tree}
@@ -150,6 +156,12 @@ SHAPERS = {
     ),
     "tbf_prio": _prio(),
     "tbf_drr": _drr(),
+    "police": _police("rate 12mbit burst 20000", {"rate": "12 Mbit/s", "burst": "20000 B"}),
+    "police_small": _police("rate 6mbit burst 1600", {"rate": "6 Mbit/s", "burst": "1600 B"}),
+    "police_peak": _police(
+        "rate 8mbit burst 30000 peakrate 12mbit mtu 2000",
+        {"rate": "8 Mbit/s", "burst": "30000 B", "peak_rate": "12 Mbit/s", "peak_burst": "2000 B"},
+    ),
     "htb_flat": _htb(_FLAT, {EF: "10:1", AF21: "10:2", BE: "10:3", LE: "10:3"}, "pfifo limit 20"),
     "htb_borrow": _htb(_BORROW, {EF: "10:10", AF21: "10:20", BE: "10:30", LE: "10:40"}, "pfifo limit 20"),
     "htb_deep": _htb(_DEEP, {EF: "10:20", AF21: "10:21", BE: "10:30", LE: "10:31"}, "pfifo limit 20"),
@@ -188,6 +200,8 @@ def _closed() -> Iterator[tuple[str, dict[str, Any]]]:
         ("tbf_fq_codel_mix", "tbf_fq_codel", [two, points.group(1, "bbr")]),
         ("tbf_prio_cubic", "tbf_prio", three),
         ("tbf_drr_cubic", "tbf_drr", three),
+        ("police_cubic", "police", [two]),
+        ("police_peak_reno", "police_peak", [points.group(2, "reno")]),
         ("htb_flat_cubic", "htb_flat", three),
         ("htb_borrow_cubic", "htb_borrow", three),
         ("htb_fq_codel_cubic", "htb_fq_codel", three),

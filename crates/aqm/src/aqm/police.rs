@@ -23,7 +23,7 @@
 //!
 //! # Sources
 //! RFC 2697; RFC 2698; Linux 7.2, act_police.c (`tcf_police_act`). Tested packet by packet against a plain
-//! re-implementation.
+//! re-implementation, and the form `linux` in open loop against the kernel.
 
 use crate::any::Inner;
 use crate::bucket::{Bucket, Side};

@@ -12,6 +12,9 @@ from typing import Any
 from oracle.linux.guest.network import BOTTLENECK, HANDLE, ROUTER
 from oracle.linux.guest.process import quantile, wait_until
 
+FILTERS = "ffff:"
+"""The handle of `clsact`, which counts what filters drop."""
+
 STEP = 0.005
 """Seconds between samples of the backlog."""
 
@@ -72,7 +75,9 @@ def counters() -> dict[str, Any]:
     command = ["tc", "-n", ROUTER, "-s", "-j", "qdisc", "show", "dev", BOTTLENECK]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     try:
-        return next(dict(each) for each in json.loads(said) if each.get("handle") == HANDLE)
+        found = {each.get("handle"): dict(each) for each in json.loads(said)}
+        policed = found.get(FILTERS, {"drops": 0})["drops"]
+        return found[HANDLE] | {"drops": found[HANDLE]["drops"] + policed}
     except ValueError:
         command.remove("-j")
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
