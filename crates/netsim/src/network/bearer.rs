@@ -12,7 +12,7 @@ use aqm::unit::{Rate, Span, Time};
 use scenario::Distribution;
 use scenario::model::{Cell, Fading, Place};
 
-/// The most blocks that may wait for one of them: as many as packets in RLC's window with sequence numbers of 18 bits.
+/// The most blocks that may wait for one of them: RLC's window with sequence numbers of 18 bits, there of packets.
 const WINDOW: usize = 1 << 17;
 
 /// The most blocks that are on the air or wait for their next round: HARQ processes of a user in 5G.

@@ -96,7 +96,7 @@ mod tests {
         acks_of(seqs, |segment| (segment, marked.contains(&segment.seq)))
     }
 
-    /// The same of segments as `made`, which also says whether they are with CE.
+    /// The same of segments as `made`, which also returns whether they are with CE.
     fn acks_of(seqs: &[u32], made: impl Fn(Segment) -> (Segment, bool)) -> Vec<(u64, u32)> {
         let tcp = Tcp {
             receive_offload: WAIT,
