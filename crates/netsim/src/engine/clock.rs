@@ -17,7 +17,7 @@ pub(crate) use scenario::model::Clock;
 pub(crate) struct SimTime(pub(crate) u64);
 
 /// A length of simulated time, in the units of the run's clock, which alone can interpret it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub(crate) struct SimSpan(u64);
 
 const NS_PER_S: f64 = 1e9;

@@ -24,7 +24,7 @@ pub(crate) struct Flight {
 }
 
 /// How long a packet is in transmission, and how long until it has arrived at the link's other end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Default, Debug)]
 struct Lengths {
     transmission: SimSpan,
     passage: SimSpan,
@@ -74,8 +74,10 @@ pub(crate) struct Transmitter {
     pub(crate) overhead: u32,
     /// How the length on the wire follows from a packet's size, if the link has framing.
     framing: Option<framing::WireLength>,
-    /// The size of the last packet, without the link's bytes, and its times, because most packets have the same size.
+    /// The size of the last packet, without the link's bytes, and its times, because most packets have the same size; and
+    /// those of the last one of another size, because acknowledgements have two.
     last: (u32, Lengths),
+    other: (u32, Lengths),
     /// The link, if a packet in transmission may change its rate.
     recorded: Option<Box<model::Link>>,
 }
@@ -124,7 +126,12 @@ impl Transmitter {
     /// Sends at another rate from the next packet on.
     fn change(&mut self, rate: Rate) {
         self.rate = rate;
-        self.last.0 = 0;
+        self.forget();
+    }
+
+    /// Each time is computed anew.
+    fn forget(&mut self) {
+        (self.last.0, self.other.0) = (0, 0);
     }
 
     /// The part of a packet's transmission that lies between two times, in units that serve only for ratios: the time, or the
@@ -142,10 +149,14 @@ impl Transmitter {
         self.framing.map_or(bytes, |framing| framing.length(bytes))
     }
 
-    /// Computes the transmission time for another size.
+    /// Finds the transmission time of another size than the last.
     #[cold]
     #[inline(never)]
     fn measure(&mut self, start: SimTime, size: u32) {
+        std::mem::swap(&mut self.last, &mut self.other);
+        if self.last.0 == size {
+            return;
+        }
         let bytes = self.length(size);
         let transmission = match &self.recorded {
             None => self.clock.transmission(self.rate, bytes),
@@ -196,15 +207,8 @@ impl Link {
                 delay: if wander.is_some() { nothing } else { clock.sim_span(delay) },
                 overhead: link.overhead.0 as u32,
                 framing: link.framing.as_ref().map(|framing| framing.wire(link.overhead.0 as u32)),
-                last: (
-                    0,
-                    Lengths {
-                        transmission: nothing,
-                        passage: nothing,
-                        sent: ElapsedRank::default(),
-                        arrived: ElapsedRank::default(),
-                    },
-                ),
+                last: (0, Lengths::default()),
+                other: (0, Lengths::default()),
                 recorded: link.goes_on().then(|| Box::new(link.clone())),
             },
             limit: link.buffer,
@@ -263,7 +267,7 @@ impl Link {
     pub(super) fn set_delay(&mut self, delay: Span, now: Time) {
         let old = Integer.time(Integer.after(SimTime::ZERO, self.transmitter.delay)).nanos();
         self.transmitter.delay = Integer.sim_span(delay);
-        self.transmitter.last.0 = 0;
+        self.transmitter.forget();
         let (now, new) = (now.nanos(), delay.nanos());
         for i in 0..self.line.len() {
             let flight = self.line.get_mut(i).expect("as many are on the way");
