@@ -85,6 +85,13 @@ impl Model {
             );
             return Err(Unsupported::new(message));
         }
+        if let Some(upstream) = scenario.upstreams.first() {
+            let message = format!(
+                "cable {}: the fluid model has no requests and no grants: remove it, or use `aqmlab run`",
+                upstream.name
+            );
+            return Err(Unsupported::new(message));
+        }
         if let Some(framing) = &observed.framing {
             let message = format!(
                 "link {}: framing = {}: in the fluid model every packet takes the same bytes: give them as `overhead`",

@@ -225,6 +225,10 @@ fn a_scenario_beyond_the_equations_is_refused_with_a_remedy() {
     let cell = "[[cell]]\nname = \"c\"\nbase = \"a\"\nusers = \"b\"\ncqi = 1\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
     let said = unsupported(cell);
     assert!(said.starts_with("cell c: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
+    let cable =
+        "[[cable]]\nname = \"c\"\ncmts = \"a\"\nmodems = \"b\"\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n";
+    let said = unsupported(cable);
+    assert!(said.starts_with("cable c: ") && said.contains("remove it, or use `aqmlab run`"), "{said}");
     for (keys, key) in [
         ("delays = \"5 s: 1 ms\"", "delays"),
         ("reverse_outages = \"5 s..6 s\"", "outages"),

@@ -12,11 +12,13 @@ pub(crate) mod hosts;
 pub(crate) mod ledger;
 pub(crate) mod link;
 mod medium;
+mod modem;
 mod radio;
 pub(crate) mod route;
 mod service;
 mod station;
 mod transit;
+mod upstream;
 mod wander;
 
 pub(crate) use access::{Access, Tally, Whose};

@@ -236,6 +236,7 @@ impl<P: Probe> Simulation<P> {
             Event::Station(link) => self.network.step_station(clock, link as usize),
             Event::Medium(medium) => self.network.step_medium(clock, medium as usize),
             Event::Cell(cell) => self.network.step_cell(clock, cell as usize),
+            Event::Upstream(cable) => self.network.step_upstream(clock, cable as usize),
             Event::Period(link) => self.network.close_period(clock, link as usize),
             Event::Retransmit(flow) => self.on_retransmit(clock, flow),
             Event::Pace(flow) => self.on_pace(clock, flow),

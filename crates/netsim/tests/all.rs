@@ -1,6 +1,7 @@
 //! All integration tests in one binary: each binary compiles the generic engine again.
 
 mod ahead;
+mod cable;
 mod cell;
 mod control;
 mod controls;

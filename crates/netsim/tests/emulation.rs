@@ -257,6 +257,29 @@ fn packets_from_outside_go_over_a_cell_as_in_the_simulation() {
 }
 
 #[test]
+fn packets_from_outside_go_over_a_cable_network_as_in_the_simulation() {
+    let ends = |entry| match entry % 3 {
+        0 => "from = \"home\"\nto = \"server\"\n",
+        1 => "from = \"next\"\nto = \"server\"\n",
+        _ => "from = \"server\"\nto = \"home\"\n",
+    };
+    let network = "[[link]]\nfrom = \"server\"\nto = \"cmts\"\n[[cable]]\nname = \"cable\"\ncmts = \"cmts\"\n\
+                   modems = [\"home\", \"next\"]\nrate = [\"2 Mbit/s\", \"20 Mbit/s\"]\nfree = \"8 Mbit/s\"\n\
+                   variation = 0.5\nbuffer = \"12 kB\"\naqm = \"pie:preset=docsis\"\n";
+    let scenario = over("cable", network, ends);
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let mut expected = run.results().links;
+    expected.values_mut().for_each(|link| link.link_goodput = None);
+    let mut found = emulated(&scenario, 1).0.links;
+    found.values_mut().for_each(|link| link.link_goodput = None);
+    assert_eq!(found, expected);
+    assert!(found["cable-home"].channel_share > Some(0.0), "{found:?}");
+    let lost: u64 = found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
+    assert!(lost > 10, "{lost}");
+}
+
+#[test]
 fn packets_from_outside_have_the_jitter_of_the_simulation() {
     let mut scenario = scenario("jitter", "pi");
     let emulation = |scenario: &Scenario| emulated(scenario, 1).0.links;

@@ -219,7 +219,11 @@ pub fn check(link: &Link) -> Result<(), String> {
         ));
     }
     if link.is_shared() {
-        let medium = if link.wifi.is_some() { "Wi-Fi" } else { "cell" };
+        let medium = match (link.wifi, link.cell) {
+            (Some(_), _) => "Wi-Fi",
+            (_, Some(_)) => "cell",
+            _ => "cable modem",
+        };
         return Err(format!(
             "link {}: a discipline of the kernel knows no {medium}, whose queues are the router's; omit qdisc",
             link.name
@@ -290,6 +294,7 @@ mod tests {
         for (table, medium) in [
             ("[[wifi]]\nap = \"a\"\nstations = \"b\"\nmcs = 0", "Wi-Fi"),
             ("[[cell]]\nbase = \"a\"\nusers = \"b\"\ncqi = 1", "cell"),
+            ("[[cable]]\ncmts = \"a\"\nmodems = \"b\"", "cable modem"),
         ] {
             let air = format!("{table}\nname = \"air\"\n[[traffic]]\nfrom = \"a\"\nto = \"b\"\n");
             let scenario = scenario::Document::parse(&air, "x.toml").unwrap().check().unwrap();

@@ -96,7 +96,7 @@ metrics! {
         /// wireless LAN it is the airtime in this direction: the time that transmissions take with their answers / the
         /// time; of `shared` queues, to all stations. Each transmission of a collision counts, so that the sum over
         /// links may exceed 1. In a cell it is the share of the resource blocks of this direction, of blocks that are
-        /// sent again as well.
+        /// sent again as well. From a modem, the bits sent / those of its sustained rate, at most 1.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
         /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
@@ -123,6 +123,12 @@ metrics! {
         /// for such a link only.
         #[serde(skip_serializing_if = "Option::is_none")]
         in_order_wait_mean: Option<f64> = "s";
+        /// Minislots granted to a modem / all of its upstream channel; for a link from a modem only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        channel_share: Option<f64> = "fraction";
+        /// Share of the bytes granted to a modem that carried none of a packet; for a link from a modem only.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        grants_unused: Option<f64> = "fraction";
         /// Mean number of packets that a flow loses in a row: consecutive in the order in which its packets arrived
         /// at the queue, dropped there on arrival or later; a packet sent ends a run. For a link or class only.
         loss_run_mean: Option<f64> = "packets";

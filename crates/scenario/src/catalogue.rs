@@ -6,7 +6,8 @@ use crate::model::{
     Flavour, General, Gilbert, Handover, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp,
 };
 use crate::tables::{
-    CellTable, Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable, WifiTable,
+    CableTable, CellTable, Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable,
+    WifiTable,
 };
 
 use crate::tables::traffic::has;
@@ -28,6 +29,7 @@ pub fn catalogue() -> Json {
             "link": parameters(LinkTable::specs()),
             "wifi": parameters(WifiTable::specs()),
             "cell": parameters(CellTable::specs()),
+            "cable": parameters(CableTable::specs()),
             "loss": parameters(Gilbert::specs()),
             "recorded_loss": parameters(RecordedLoss::specs()),
             "handover": parameters(Handover::specs()),

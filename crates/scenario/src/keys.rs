@@ -8,12 +8,13 @@ use aqm::params::ParamKind;
 pub const DEEPEST: usize = 64;
 
 /// The keys of a file that hold a table or a list of tables, `extends` and `observe`.
-pub(crate) const SECTIONS: [&str; 12] = [
+pub(crate) const SECTIONS: [&str; 13] = [
     EXTENDS,
     "dumbbell",
     "link",
     "wifi",
     "cell",
+    "cable",
     "aqm",
     "reverse_aqm",
     "traffic",
@@ -30,10 +31,10 @@ pub(crate) const EXTENDS: &str = "extends";
 pub(crate) const SWEEP: &str = "sweep";
 
 /// The keys that hold lists of tables, whose entries are addressed by name.
-pub(crate) const LISTS: [&str; 4] = ["traffic", "link", "wifi", "cell"];
+pub(crate) const LISTS: [&str; 5] = ["traffic", "link", "wifi", "cell", "cable"];
 
 /// Those of them whose entries may have algorithms.
-pub(crate) const MANAGED: [&str; 3] = ["link", "wifi", "cell"];
+pub(crate) const MANAGED: [&str; 4] = ["link", "wifi", "cell", "cable"];
 
 /// The keys that hold an algorithm.
 pub(crate) const ALGORITHMS: [&str; 2] = ["aqm", "reverse_aqm"];

@@ -1,6 +1,7 @@
 //! The scenario as engines see it: checked and typed, independent of the forms in which a file may write it.
 
 mod buffer;
+pub mod cable;
 pub mod cell;
 pub(crate) mod distribution;
 pub(crate) mod estimate;
@@ -18,6 +19,7 @@ use aqm::params::Range;
 use aqm::unit::Span;
 use aqm::{choice, params};
 pub use buffer::Buffer;
+pub use cable::{Subscriber, Upstream};
 pub use cell::{Cell, Fading, Place, Qualities, Sharing};
 pub use distribution::{Distribution, Drawn};
 pub use handover::{EVERY, Handover};
@@ -55,6 +57,8 @@ pub struct Scenario {
     pub wifis: Vec<Wifi>,
     /// The cells of mobile networks, of which some links are parts.
     pub cells: Vec<Cell>,
+    /// The upstream channels of cable networks, of which some links are parts.
+    pub upstreams: Vec<Upstream>,
     /// The index in `links` of the observed link, which the summary metrics describe.
     pub observed: usize,
     /// The name of its queue discipline as the file writes it: `fq_codel`, where the algorithm is `fq`.

@@ -4,7 +4,9 @@ use crate::json::value;
 use crate::keys::{ALGORITHMS, EXTENDS, LOSSES, VARY};
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET};
 use crate::model::{Flavour, General, Gilbert, Record, Response, TCP_PRESETS, Tcp};
-use crate::tables::{CellTable, Dumbbell, KindName, LinkTable, RecordedLoss, Sweep, TrafficTable, WifiTable};
+use crate::tables::{
+    CableTable, CellTable, Dumbbell, KindName, LinkTable, RecordedLoss, Sweep, TrafficTable, WifiTable,
+};
 
 use crate::tables::traffic::{chosen, owned};
 use aqm::aqm::{AnyParams, NAMES, VARIANTS};
@@ -26,6 +28,7 @@ pub fn schema() -> Json {
         ("link", list("Links between two nodes, in both directions.", "link")),
         ("wifi", list("Wireless LANs: access points with their stations.", "wifi")),
         ("cell", list("Cells: base stations with their users.", "cell")),
+        ("cable", list("Cable networks: head ends with their modems.", "cable")),
         ("aqm", described("The algorithm at the dumbbell's bottleneck.", "changed_aqm")),
         ("reverse_aqm", described("The algorithm in the bottleneck's reverse direction.", "changed_aqm")),
         ("traffic", list("The flows, in entries of one kind each.", "traffic")),
@@ -55,6 +58,7 @@ pub fn schema() -> Json {
         "traffic": traffic(),
         "wifi": wifi(),
         "cell": cell(),
+        "cable": cable(),
     });
     root
 }
@@ -66,11 +70,13 @@ fn whole() -> Json {
     let traffic = json!({ "if": { "not": { "required": ["kind"] } }, "then": kind_only(&default_kind()) });
     let wifi = json!({ "required": ["ap", "stations", "mcs"], "properties": Map::from_iter(algorithms()) });
     let cell = json!({ "required": ["base", "users"], "properties": Map::from_iter(algorithms()) });
-    let lists = [("link", link), ("wifi", wifi), ("cell", cell), ("traffic", traffic)];
+    let cable = json!({ "required": ["cmts", "modems"], "properties": Map::from_iter(algorithms()) });
+    let lists = [("link", link), ("wifi", wifi), ("cell", cell), ("cable", cable), ("traffic", traffic)];
+    let networks = ["dumbbell", "link", "wifi", "cell", "cable"].map(|table| json!({ "required": [table] }));
     let lists = lists.map(|(key, items)| (key.to_owned(), json!({ "items": items })));
     json!({
         "required": ["traffic"],
-        "anyOf": [{ "required": ["dumbbell"] }, { "required": ["link"] }, { "required": ["wifi"] }, { "required": ["cell"] }],
+        "anyOf": networks,
         "properties": algorithms().into_iter().chain(lists).collect::<Map<_, _>>(),
     })
 }
@@ -246,6 +252,14 @@ fn cell() -> Json {
     table("A base station and its users.", joined(properties(CellTable::specs()), more))
 }
 
+fn cable() -> Json {
+    let more = [
+        ("aqm", described("The algorithm on the modems' queues.", "changed_aqm")),
+        ("reverse_aqm", described("The algorithm on the head end's queues.", "changed_aqm")),
+    ];
+    table("A head end and its modems.", joined(properties(CableTable::specs()), more))
+}
+
 /// The keys for random losses.
 fn losses() -> [(&'static str, Json); 2] {
     let docs = ["Random losses in front of the buffer.", "Random losses in the reverse direction."];
@@ -322,7 +336,7 @@ mod tests {
     #[test]
     fn every_parameter_is_in_the_schema() {
         let schema = schema();
-        complete(&schema, General::specs(), 12);
+        complete(&schema, General::specs(), 13);
         complete(&schema["properties"]["sweep"], Sweep::specs(), 1);
         complete(&schema["properties"]["dumbbell"], Dumbbell::specs(), 2);
         complete(&schema["properties"]["response"], Response::specs(), 0);
@@ -330,6 +344,7 @@ mod tests {
         complete(&schema["$defs"]["link"], LinkTable::specs(), 4);
         complete(&schema["$defs"]["wifi"], WifiTable::specs(), 2);
         complete(&schema["$defs"]["cell"], CellTable::specs(), 2);
+        complete(&schema["$defs"]["cable"], CableTable::specs(), 2);
         complete(&schema["$defs"]["loss"]["anyOf"][1], Gilbert::specs(), 0);
         complete(&schema["$defs"]["loss"]["anyOf"][2], RecordedLoss::specs(), 0);
         complete(&schema["$defs"]["traffic"], TrafficTable::specs(), 1);

@@ -1,10 +1,11 @@
 //! The tables of a file: the keys of each, and the checks of each by itself.
 
+mod cable;
 mod cell;
 pub(crate) mod link;
 mod rates;
 mod recording;
-mod star;
+pub(crate) mod star;
 pub(crate) mod sweep;
 mod tcp;
 mod trace;
@@ -16,6 +17,8 @@ use crate::keys::{ALGORITHMS, LISTS, LOSSES, SECTIONS, SWEEP, below, is_name};
 use crate::model::{General, Record, Response, Variation};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::{Table, labels};
+pub(crate) use cable::CableEntry;
+pub use cable::CableTable;
 pub(crate) use cell::CellEntry;
 pub use cell::CellTable;
 pub(crate) use link::BUFFERS;
@@ -48,6 +51,7 @@ pub(crate) struct Tables {
     pub(crate) links: Vec<LinkEntry>,
     pub(crate) wifis: Vec<WifiEntry>,
     pub(crate) cells: Vec<CellEntry>,
+    pub(crate) cables: Vec<CableEntry>,
     pub(crate) traffic: Vec<TrafficEntry>,
 }
 
@@ -84,6 +88,7 @@ impl<'a> Reader<'a> {
             links: Vec::new(),
             wifis: Vec::new(),
             cells: Vec::new(),
+            cables: Vec::new(),
             traffic: Vec::new(),
         };
         if let Some(node) = root.get("observe") {
@@ -103,6 +108,9 @@ impl<'a> Reader<'a> {
         }
         for (label, table) in self.entries("cell") {
             tables.cells.push(self.cell(&label, table));
+        }
+        for (label, table) in self.entries("cable") {
+            tables.cables.push(self.cable(&label, table));
         }
         for (label, table) in self.entries("traffic") {
             tables.traffic.push(self.traffic(&label, table));

@@ -3,6 +3,7 @@
 mod around;
 mod broken;
 mod buffers;
+mod cable;
 mod cell;
 mod extends;
 mod hostile;

@@ -100,8 +100,7 @@ fn a_problem_has_a_kind_a_path_and_a_line() {
 fn every_broken_file_gets_its_message() {
     // Lists that grow with the number of names.
     let names = |specs: &[Spec]| specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", ");
-    let sections =
-        "extends, dumbbell, link, wifi, cell, aqm, reverse_aqm, traffic, response, record, observe, sweep";
+    let sections = "extends, dumbbell, link, wifi, cell, cable, aqm, reverse_aqm, traffic, response, record, observe, sweep";
     let known = format!("known: {}, {sections}", names(General::specs()));
     let of_pi = names(AnyParams::of("pi").expect("there is PI").specs());
     let aqms = NAMES.join(", ");
@@ -158,7 +157,7 @@ fn every_broken_file_gets_its_message() {
         ),
         (
             with("[dumbbell]", "[dumbell]"),
-            "x.toml:3: dumbell: unknown key; did you mean \"dumbbell\"?\nx.toml: no network: needs a [dumbbell], or [[link]], [[wifi]] or [[cell]] tables",
+            "x.toml:3: dumbell: unknown key; did you mean \"dumbbell\"?\nx.toml: no network: needs a [dumbbell], or [[link]], [[wifi]], [[cell]] or [[cable]] tables",
         ),
         // Algorithms and TCPs.
         (

@@ -26,6 +26,8 @@ pub(crate) enum Event {
     Medium(u32),
     /// A slot of a cell begins.
     Cell(u32),
+    /// The head end or a modem of a cable network takes its next step.
+    Upstream(u32),
     /// An algorithm's period is over.
     Period(u32),
     /// A TCP flow starts.

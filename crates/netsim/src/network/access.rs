@@ -3,6 +3,7 @@
 
 use crate::measure::probe::Owner;
 use crate::network::bearer::Bearer;
+use crate::network::modem::Modem;
 use crate::network::radio::Radio;
 use crate::network::station::Station;
 use crate::packet::Packet;
@@ -30,6 +31,8 @@ pub(crate) enum Access {
     Wifi(Radio),
     /// Of a cell.
     Cell(Bearer),
+    /// Of a cable network, upstream.
+    Modem(Modem),
     /// The queue in front of the driver of an access point, in this wireless LAN: the driver takes its packets as
     /// soon as it has room.
     Driver(usize),
@@ -69,6 +72,8 @@ pub(crate) struct Tally {
     blocks: (u64, u64),
     /// Since the warm-up: the packets of a cell that were passed on, and how long they waited for those before them.
     waits: (u64, Span),
+    /// Since the warm-up: the bytes that a modem was granted, and those of them that it did not use.
+    pub(crate) grants: [u64; 2],
     /// Since the warm-up: the bytes sent, by class and by lane.
     classes: Vec<u64>,
     lanes: Vec<u64>,
@@ -84,6 +89,7 @@ impl Tally {
             transmissions: [0; 2],
             blocks: (0, 0),
             waits: (0, Span::ZERO),
+            grants: [0; 2],
             classes: vec![0; classes],
             lanes: vec![0; lanes],
         }
@@ -92,6 +98,7 @@ impl Tally {
     fn end_warmup(&mut self) {
         self.carried = Span::ZERO;
         (self.transmissions, self.blocks, self.waits) = ([0; 2], (0, 0), (0, Span::ZERO));
+        self.grants = [0; 2];
         self.classes.fill(0);
         self.lanes.fill(0);
     }
@@ -149,6 +156,7 @@ impl Access {
             Self::Ethernet(station) => Some(&station.tally),
             Self::Wifi(radio) => Some(&radio.tally),
             Self::Cell(bearer) => Some(&bearer.tally),
+            Self::Modem(modem) => Some(&modem.tally),
             Self::Driver(_) => None,
         }
     }
@@ -158,20 +166,24 @@ impl Access {
             Self::Ethernet(station) => Some(&mut station.tally),
             Self::Wifi(radio) => Some(&mut radio.tally),
             Self::Cell(bearer) => Some(&mut bearer.tally),
+            Self::Modem(modem) => Some(&mut modem.tally),
             Self::Driver(_) => None,
         }
     }
 
     /// The frames that have left the queue and are neither sent nor given up.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        let (one, radio, bearer) = match self {
-            Self::Ethernet(station) => (station.frame.as_ref(), None, None),
-            Self::Wifi(radio) => (None, Some(radio), None),
-            Self::Cell(bearer) => (None, None, Some(bearer)),
-            Self::Driver(_) => (None, None, None),
-        };
+        let (mut one, mut radio, mut bearer, mut modem) = (None, None, None, None);
+        match self {
+            Self::Ethernet(station) => one = station.frame.as_ref(),
+            Self::Wifi(own) => radio = Some(own),
+            Self::Cell(own) => bearer = Some(own),
+            Self::Modem(own) => modem = Some(own),
+            Self::Driver(_) => {}
+        }
         let many = radio.into_iter().flat_map(Radio::frames);
-        one.into_iter().chain(many).chain(bearer.into_iter().flat_map(Bearer::frames))
+        let many = many.chain(bearer.into_iter().flat_map(Bearer::frames));
+        one.into_iter().chain(many).chain(modem.into_iter().flat_map(Modem::frames))
     }
 
     /// The bytes that have left the queue and were not sent: given up, or not yet.

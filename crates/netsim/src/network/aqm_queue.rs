@@ -11,6 +11,7 @@ use crate::network::access::{Access, Tally};
 use crate::network::ahead::Due;
 use crate::network::bearer::Bearer;
 use crate::network::link::Transmitter;
+use crate::network::modem::Modem;
 use crate::network::radio::Radio;
 use crate::network::station::Station;
 use crate::packet::Packet;
@@ -267,6 +268,9 @@ fn access(link: &model::Link, scenario: &Scenario, seed: u64, tally: Tally) -> O
     if let Some(place) = link.cell {
         let streams = [stream("quality"), stream("errors")];
         return Some(Access::Cell(Bearer::new(&scenario.cells[place.cell], place, streams, tally)));
+    }
+    if let Some(place) = link.modem() {
+        return Some(Access::Modem(Modem::new(place, stream("requests"), tally)));
     }
     let model::Air { lan, part } = link.wifi?;
     let wifi = &scenario.wifis[lan];

@@ -254,6 +254,7 @@ mod tests {
             half_duplex: None,
             wifi: None,
             cell: None,
+            subscriber: None,
             packet: Bytes(500),
         }
     }

@@ -1,6 +1,7 @@
 //! The links, and the travel of packets over them.
 
 mod aqm_link;
+mod cable;
 mod cell;
 mod gated;
 mod live;
@@ -24,6 +25,7 @@ use crate::network::ledger::Ledger;
 use crate::network::link::{Flight, Link, Passage};
 use crate::network::medium::Medium;
 use crate::network::route::{Hop, Routes, Then};
+use crate::network::upstream::Upstream;
 use crate::packet::Packet;
 use aqm::Labels;
 use aqm::queue::Frame as _;
@@ -59,6 +61,8 @@ pub(crate) struct Network<P> {
     pub(crate) media: Vec<Medium>,
     /// The cells.
     pub(crate) cells: Vec<Cell>,
+    /// The head ends of cable networks.
+    pub(crate) upstreams: Vec<Upstream>,
     /// The first hop of each path, by the nodes that it joins.
     starts: HashMap<(usize, usize), u32>,
     pub(crate) probe: P,
@@ -122,7 +126,8 @@ impl<P: Probe> Network<P> {
         let hops = routes.into_hops(&plan);
         let mut media = crate::network::medium::all(scenario, seed);
         let mut cells = crate::network::cell::all(scenario);
-        let slots = assign_slots(&mut links, (&mut media, &mut cells), &hops, lookahead);
+        let mut upstreams = crate::network::upstream::all(scenario, seed);
+        let slots = assign_slots(&mut links, (&mut media, &mut cells, &mut upstreams), &hops, lookahead);
         let events = Events::new(scenario.clock, slots);
         let (early, ledger) = (Vec::new(), Ledger::default());
         let hosts = Hosts::new(&scenario.traffic, seed);
@@ -133,6 +138,7 @@ impl<P: Probe> Network<P> {
             hops,
             media,
             cells,
+            upstreams,
             starts,
             probe,
             early,
@@ -216,6 +222,10 @@ impl<P: Probe> Network<P> {
                     Some(Access::Driver(_)) => 0.0,
                     Some(Access::Cell(bearer)) => {
                         self.cells[bearer.place.cell].rules.idle_time(bearer.place.way, size as u32, rates(i))
+                    }
+                    Some(Access::Modem(modem)) => {
+                        let counted = link.transmitter.length(size as u32);
+                        self.upstreams[modem.place.cable].rules.idle_time(counted)
                     }
                     Some(Access::Wifi(radio)) => radio.phy.transmission(Phy::frame(size as u32)).secs(),
                     _ => 8.0 * f64::from(link.transmitter.length(size as u32)) / rates(i).bits(),
@@ -499,7 +509,7 @@ fn due(scenario: &Scenario, period: Option<Span>) -> Due {
 /// links, so that of what two links send at one time, the first link's comes first, whether they work ahead or not.
 fn assign_slots(
     links: &mut [Link],
-    (media, cells): (&mut [Medium], &mut [Cell]),
+    (media, cells, upstreams): (&mut [Medium], &mut [Cell], &mut [Upstream]),
     hops: &[Hop],
     lookahead: Lookahead,
 ) -> Vec<Event> {
@@ -526,6 +536,10 @@ fn assign_slots(
     for (i, cell) in cells.iter_mut().enumerate() {
         cell.event = slots.len();
         slots.push(Event::Cell(i as u32));
+    }
+    for (i, upstream) in upstreams.iter_mut().enumerate() {
+        upstream.event = slots.len();
+        slots.push(Event::Upstream(i as u32));
     }
     slots
 }

@@ -3,7 +3,7 @@
 use super::Simulation;
 use crate::measure::probe::Probe;
 use aqm::unit::{Rate, Span};
-use scenario::model::{Link, Part, Place};
+use scenario::model::{Link, Part, Place, Subscriber};
 
 impl<P: Probe> Simulation<P> {
     /// The violations of conservation in the run, which must be over, one sentence each; none in a correct run.
@@ -69,6 +69,13 @@ impl<P: Probe> Simulation<P> {
     /// Bits that a link may send in the window beyond what its rates allow, because a packet keeps the rate at which its
     /// transmission began, unless it goes on at the new one.
     fn beyond(&self, link: &Link) -> f64 {
+        if let Some(Subscriber { cable, modem, .. }) = link.modem() {
+            let upstream = &self.scenario.upstreams[cable];
+            let flow = &upstream.flows[modem];
+            // What was granted before the window may be sent in it, and a grant has whole minislots.
+            let before = 2.0 * upstream.interval().secs() + upstream.advance().secs();
+            return 8.0 * (flow.burst.0 + upstream.minislot) as f64 + flow.rate.bits() * before;
+        }
         if link.goes_on() {
             return 0.0;
         }

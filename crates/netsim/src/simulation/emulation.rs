@@ -188,7 +188,7 @@ impl<P: Probe> Emulation<P> {
                 Some(clock.after(sent, self.onward[link as usize]))
             }
             // What it sends at the earliest, and what the other end does when it hears that.
-            Event::Station(_) | Event::Medium(_) | Event::Cell(_) => Some(at),
+            Event::Station(_) | Event::Medium(_) | Event::Cell(_) | Event::Upstream(_) => Some(at),
             _ => None,
         };
         let entering = self.ahead.iter().map(|(_, delivery)| *delivery);

@@ -221,6 +221,7 @@ impl<P: Probe> Simulation<P> {
         // The bytes that framing adds do not come from the queue, although the link is busy with them: utilisation is computed
         // from the idle time.
         let declared = &self.scenario.links[i];
+        let upstream = declared.modem().map(|place| &self.scenario.upstreams[place.cable]);
         let tally = aqm_queue.tally();
         let carried = match (tally, aqm_queue.access.as_deref()) {
             (Some(tally), _) => Some(tally.carried.secs()),
@@ -246,14 +247,23 @@ impl<P: Probe> Simulation<P> {
             utilisation,
             link_goodput: self.goodput_over(i, seconds),
             random_losses: Some(link.losses()),
-            collisions: tally.filter(|_| declared.cell.is_none()).map(|tally| tally.collisions),
-            collision_drops: tally.map(|tally| tally.lost),
+            collisions: tally
+                .filter(|_| declared.cell.is_none() && upstream.is_none())
+                .map(|tally| tally.collisions),
+            collision_drops: tally.filter(|_| upstream.is_none()).map(|tally| tally.lost),
             aggregate_mean: tally.and_then(|tally| {
                 let [transmissions, frames] = tally.transmissions;
                 (frames > 0).then(|| frames as f64 / transmissions as f64)
             }),
             harq_rounds_mean: tally.and_then(Tally::rounds),
             in_order_wait_mean: tally.and_then(Tally::wait),
+            channel_share: upstream
+                .zip(tally)
+                .map(|(upstream, tally)| 8.0 * tally.grants[0] as f64 / (upstream.rate().bits() * seconds)),
+            grants_unused: tally
+                .map(|tally| tally.grants)
+                .filter(|grants| grants[0] > 0)
+                .map(|[granted, unused]| unused as f64 / granted as f64),
             loss_run_mean: runs.mean(),
             loss_burst_mean: bursts.mean(),
             loss_events: Some(aqm_queue.losses.events.count()),

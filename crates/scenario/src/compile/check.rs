@@ -12,7 +12,9 @@ use crate::reader::Reader;
 use crate::source::error::Problem;
 use crate::tables::traffic::has;
 use crate::tables::variation::OUTAGES;
-use crate::tables::{BUFFERS, CellEntry, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry};
+use crate::tables::{
+    BUFFERS, CableEntry, CellEntry, KindName, LinkEntry, Rates, Tables, TrafficEntry, WifiEntry,
+};
 use aqm::params::{Field, ParamError};
 use aqm::unit::{Bytes, Limit, Rate, Span};
 use std::collections::HashMap;
@@ -389,7 +391,7 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     let entries = tables.links.iter().map(|entry| (&*entry.table.name, entry)).collect();
     for link in &scenario.links {
         let (Limit::Bytes(bytes) | Limit::BytesBefore(bytes)) = link.buffer else { continue };
-        let (path, buffer) = match wireless(link, tables) {
+        let (path, buffer) = match star(link, tables) {
             Some((path, way, buffers)) => (below(path, ["buffer", "reverse_buffer"][way]), buffers[way]),
             None => said(&link.name, tables, &entries),
         };
@@ -411,11 +413,16 @@ fn buffers(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_>) {
     }
 }
 
-/// The entry of the wireless LAN or the cell of which a link is a part, the link's direction, and the entry's buffers.
-fn wireless<'a>(link: &Link, tables: &'a Tables) -> Option<(&'a str, usize, [Buffer; 2])> {
+/// The entry of the wireless LAN, the cell or the cable network of which a link is a part, the link's direction, and the
+/// entry's buffers.
+fn star<'a>(link: &Link, tables: &'a Tables) -> Option<(&'a str, usize, [Buffer; 2])> {
     if let Some(place) = link.cell {
         let CellEntry { path, table, .. } = &tables.cells[place.cell];
         return Some((path, place.way, [table.buffer, table.reverse_buffer]));
+    }
+    if let Some(subscriber) = link.subscriber {
+        let CableEntry { path, table, .. } = &tables.cables[subscriber.cable];
+        return Some((path, subscriber.way, [table.buffer, table.reverse_buffer]));
     }
     let air = link.wifi?;
     let WifiEntry { path, table, .. } = &tables.wifis[air.lan];
@@ -438,7 +445,7 @@ fn said(link: &str, tables: &Tables, entries: &HashMap<&str, &LinkEntry>) -> (St
         }
         (None, Some(table)) => ("dumbbell", ("access_buffer", table.access_buffer), None),
         (None, None) => {
-            unreachable!("a link is of a dumbbell, of a wireless LAN, of a cell or of its own table")
+            unreachable!("a link is of a dumbbell, of a star or of its own table")
         }
     };
     let (key, buffer) =
@@ -455,7 +462,7 @@ pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_
         {
             let cable = link.cable();
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
-            let path = match wireless(link, tables) {
+            let path = match star(link, tables) {
                 Some((path, way, _)) => below(path, ALGORITHMS[way]),
                 None if tables.dumbbell.is_some() => key.to_owned(),
                 None => format!("link.{cable}.{key}"),
@@ -517,7 +524,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
         TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
         TrafficKind::Ftp(_) => {
             let cable = link.cable();
-            if link.wifi.is_some() || link.cell.is_some() {
+            if link.wifi.is_some() || link.cell.is_some() || link.subscriber.is_some() {
                 return count;
             }
             let table = match tables.links.iter().any(|entry| entry.table.name == cable) {

@@ -1,12 +1,12 @@
 //! The nodes, links and traffic that the tables describe, without abbreviations.
 
-mod wireless;
+mod stars;
 
 use super::buffers::{self, Said};
 use crate::keys::{ALGORITHMS, BOTTLENECK, below};
 use crate::model::{
     Air, Buffer, Cell, Change, Clock, Distribution, EcnPath, General, Handover, Link, Loss, Outage, Place,
-    Scenario, Traffic, Variation, Wifi, least_common_multiple,
+    Scenario, Subscriber, Traffic, Upstream, Variation, Wifi, least_common_multiple,
 };
 use crate::reader::{Algorithm, Reader};
 use crate::source::error::instead;
@@ -36,6 +36,8 @@ struct Cable<'a> {
     airs: [Option<Air>; 2],
     /// Its parts of a cell, in the two directions.
     cells: [Option<Place>; 2],
+    /// Its parts of a cable network, in the two directions.
+    subscribers: [Option<Subscriber>; 2],
     rates: [Rate; 2],
     /// The changes of the rates, and when they start over.
     changes: [Changes; 2],
@@ -82,6 +84,7 @@ struct Network {
     links: Vec<Link>,
     wifis: Vec<Wifi>,
     cells: Vec<Cell>,
+    upstreams: Vec<Upstream>,
     /// What the file says about the buffer of each link.
     buffers: Vec<Said>,
     packet: Bytes,
@@ -149,6 +152,7 @@ impl Network {
                 half_duplex: cable.half_duplex,
                 wifi: cable.airs[i],
                 cell: cable.cells[i],
+                subscriber: cable.subscribers[i],
                 packet: Bytes(self.packet.0 + cable.overhead.0),
             });
         }
@@ -167,6 +171,7 @@ impl Network {
             half_duplex: None,
             airs: [None; 2],
             cells: [None; 2],
+            subscribers: [None; 2],
             rates: [dumbbell.rate, dumbbell.reverse_rate.unwrap_or(dumbbell.rate)],
             changes: Changes::of(dumbbell.changes.as_deref(), dumbbell.changes_period, &tables.recorded),
             outages: dumbbell.all_outages(),
@@ -192,6 +197,7 @@ impl Network {
                 half_duplex: dumbbell.access_half_duplex,
                 airs: [None; 2],
                 cells: [None; 2],
+                subscribers: [None; 2],
                 rates: [rate; 2],
                 changes: Default::default(),
                 outages: [&[]; 2],
@@ -230,6 +236,7 @@ impl Network {
             half_duplex: table.half_duplex,
             airs: [None; 2],
             cells: [None; 2],
+            subscribers: [None; 2],
             rates: [table.rate, table.reverse_rate.unwrap_or(table.rate)],
             changes: Changes::of(table.changes.as_deref(), table.changes_period, &entry.recorded),
             outages: table.all_outages(),
@@ -313,7 +320,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
             reader.refuse(
                 "",
                 None,
-                "no network: needs a [dumbbell], or [[link]], [[wifi]] or [[cell]] tables",
+                "no network: needs a [dumbbell], or [[link]], [[wifi]], [[cell]] or [[cable]] tables",
             );
         }
         None => {
@@ -332,6 +339,9 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
     }
     for entry in &tables.cells {
         network.add_cell(entry, reader);
+    }
+    for entry in &tables.cables {
+        network.add_cable(entry, reader);
     }
     let observed = observed(tables, &network, reader);
     // An observed link is measured, and so is one that cannot know ahead when packets leave: a buffer without an algorithm
@@ -356,6 +366,7 @@ pub(crate) fn network(tables: &Tables, reader: &mut Reader<'_>) -> Scenario {
         links: network.links,
         wifis: network.wifis,
         cells: network.cells,
+        upstreams: network.upstreams,
         observed,
         discipline,
         traffic,
@@ -372,8 +383,10 @@ fn discipline(tables: &Tables, observed: Option<&Link>) -> String {
     let entry = tables.links.iter().find(|entry| entry.table.name == cable);
     let wifi = observed.and_then(|link| Some(&tables.wifis[link.wifi?.lan]));
     let cell = observed.and_then(|link| Some(&tables.cells[link.cell?.cell]));
-    let wireless = wifi.map(|entry| &entry.aqms).or(cell.map(|entry| &entry.aqms));
-    let said = match entry.map(|entry| &entry.aqms).or(wireless) {
+    let cable_entry = observed.and_then(|link| Some(&tables.cables[link.subscriber?.cable]));
+    let star = wifi.map(|entry| &entry.aqms).or(cell.map(|entry| &entry.aqms));
+    let star = star.or(cable_entry.map(|entry| &entry.aqms));
+    let said = match entry.map(|entry| &entry.aqms).or(star) {
         Some(aqms) => aqms,
         None if cable == BOTTLENECK => &tables.aqms,
         None => &[None, None],
@@ -431,7 +444,7 @@ fn observed(tables: &Tables, network: &Network, reader: &mut Reader<'_>) -> usiz
     let managed = || network.links.iter().position(|link| link.aqm.is_some());
     let default = if tables.dumbbell.is_some() { named(BOTTLENECK) } else { managed() };
     default.unwrap_or_else(|| {
-        if reader.fine(&["link", "wifi", "cell", "observe"]) && !network.links.is_empty() {
+        if reader.fine(&["link", "wifi", "cell", "cable", "observe"]) && !network.links.is_empty() {
             let message = "missing: no link has an aqm; name the link that the metrics describe";
             reader.refuse("observe", None, message);
         }
@@ -489,6 +502,7 @@ fn traffic(
             "link",
             "wifi",
             "cell",
+            "cable",
         ])
     {
         pairs(entry, &from, &to, network, islands, reader);
@@ -528,7 +542,7 @@ fn ends(
             numbers.extend((1..=*hosts).map(|i| network.numbers[&format!("{prefix}{host}{i}")]));
         } else if let Some(&number) = network.numbers.get(name) {
             numbers.push(number);
-        } else if reader.fine(&[path, "dumbbell", "link", "wifi", "cell"]) {
+        } else if reader.fine(&[path, "dumbbell", "link", "wifi", "cell", "cable"]) {
             let groups =
                 GROUPS.iter().zip(groups).filter(|(_, (_, hosts))| *hosts > 0).map(|((group, _), _)| *group);
             let hint = instead(name, groups.chain(network.nodes.iter().map(|node| &**node)));

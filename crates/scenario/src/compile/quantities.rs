@@ -4,7 +4,7 @@ use crate::keys::{ALGORITHMS, LISTS, LOSSES, MANAGED, RECORDED, name_key};
 use crate::model::{General, Gilbert, Record, Response, Tcp};
 use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
-use crate::tables::{CellTable, Dumbbell, LinkTable, Recorded, TrafficTable, WifiTable};
+use crate::tables::{CableTable, CellTable, Dumbbell, LinkTable, Recorded, TrafficTable, WifiTable};
 use aqm::aqm::AnyParams;
 use aqm::params::{Field as _, ParamKind, Params as _, Spec, Value};
 use aqm::unit::in_base_unit;
@@ -153,6 +153,7 @@ fn entry(list: &str) -> Scope {
         "link" => LinkTable::specs().into(),
         "wifi" => WifiTable::specs().into(),
         "cell" => CellTable::specs().into(),
+        "cable" => CableTable::specs().into(),
         _ => TrafficTable::specs().into(),
     }
 }
@@ -193,6 +194,7 @@ mod tests {
             ("[[link]]\nname = 'up'".into(), "link.up.".into(), LinkTable::specs()),
             ("[[wifi]]\nname = 'air'".into(), "wifi.air.".into(), WifiTable::specs()),
             ("[[cell]]\nname = 'c'".into(), "cell.c.".into(), CellTable::specs()),
+            ("[[cable]]\nname = 'c'".into(), "cable.c.".into(), CableTable::specs()),
         ];
         for name in aqm::aqm::NAMES {
             let specs = AnyParams::of(name).unwrap().specs();

@@ -110,6 +110,10 @@ pub(crate) fn json(tables: &Tables, scenario: &Scenario) -> Json {
         let cells = tables.cells.iter().map(|entry| managed(&entry.table, &entry.aqms));
         map.insert("cell".to_owned(), cells.collect());
     }
+    if !tables.cables.is_empty() {
+        let cables = tables.cables.iter().map(|entry| managed(&entry.table, &entry.aqms));
+        map.insert("cable".to_owned(), cables.collect());
+    }
     map.insert("traffic".to_owned(), tables.traffic.iter().map(traffic).collect());
     map.insert("response".to_owned(), Json::Object(parameters(&tables.response)));
     map.insert("record".to_owned(), Json::Object(parameters(&tables.record)));

@@ -1,6 +1,7 @@
 //! A link between two nodes: its rate and the changes of it, its delay, its buffer, its random losses, and what becomes of
 //! ECN there.
 
+use super::cable::Subscriber;
 use super::cell::Place;
 use super::distribution::Distribution;
 use super::handover::Handover;
@@ -60,6 +61,8 @@ pub struct Link {
     pub wifi: Option<Air>,
     /// If it is a part of a cell: which.
     pub cell: Option<Place>,
+    /// If it is a part of a cable network: which.
+    pub subscriber: Option<Subscriber>,
     /// The size of the usual data packet here, including `overhead`, for algorithms that count in packets.
     pub packet: Bytes,
 }
@@ -207,7 +210,16 @@ impl Link {
     /// Whether other links send on its medium, too.
     #[must_use]
     pub const fn is_shared(&self) -> bool {
-        self.half_duplex.is_some() || self.wifi.is_some() || self.cell.is_some()
+        self.half_duplex.is_some() || self.wifi.is_some() || self.cell.is_some() || self.modem().is_some()
+    }
+
+    /// If it leads from a modem upstream: which.
+    #[must_use]
+    pub const fn modem(&self) -> Option<Subscriber> {
+        match self.subscriber {
+            Some(subscriber) if subscriber.way == 0 => self.subscriber,
+            _ => None,
+        }
     }
 
     /// The port that its algorithm is built for, at the rate of the start and with this propagation delay.
@@ -373,6 +385,7 @@ pub(super) mod tests {
             half_duplex: None,
             wifi: None,
             cell: None,
+            subscriber: None,
             packet: Bytes(500),
         }
     }

@@ -1,4 +1,5 @@
-//! A node with others around it: an access point and its stations, a base station and its users.
+//! A node with others around it: an access point and its stations, a base station and its users, a head end and its
+//! modems.
 
 use crate::keys::{below, is_name};
 use crate::reader::Reader;
@@ -16,7 +17,7 @@ pub(super) struct Star<'a> {
 }
 
 /// The value of a node in a list that has one for all or one for each.
-pub(super) fn of<T: Copy>(values: &[T], node: usize) -> Option<T> {
+pub(crate) fn of<T: Copy>(values: &[T], node: usize) -> Option<T> {
     if let [value] = values { Some(*value) } else { values.get(node).copied() }
 }
 

@@ -1,5 +1,5 @@
 //! Links that share their medium with others: half-duplex Ethernet, of which the link back is the other one; `wifi` has the
-//! parts of a wireless LAN, `cell` those of a cell.
+//! parts of a wireless LAN, `cell` those of a cell, `cable` the modems.
 
 use super::Network;
 use crate::engine::order::{NEVER, Order};
@@ -29,6 +29,7 @@ impl<P: Probe> Network<P> {
                 return;
             }
             Some(Access::Cell(_)) => return self.enqueue_at_bearer(clock, i, &packet),
+            Some(Access::Modem(_)) => return self.enqueue_at_modem(clock, i, &packet),
             Some(&Access::Driver(medium)) => {
                 if self.admit(i, &packet) {
                     self.feed_driver(clock, medium);
@@ -78,6 +79,7 @@ impl<P: Probe> Network<P> {
         match self.links[i].aqm_queue().access.as_deref() {
             Some(Access::Wifi(_)) => self.load_radio(clock, i),
             Some(Access::Cell(_)) => self.ask_bearer(clock, i),
+            Some(Access::Modem(_)) => self.ask_modem(clock, i),
             Some(&Access::Driver(medium)) => self.feed_driver(clock, medium),
             _ => self.load_station(clock, i),
         }

@@ -1,10 +1,12 @@
-//! The links of a `[[wifi]]` and of a `[[cell]]`.
+//! The links of a `[[wifi]]`, of a `[[cell]]` and of a `[[cable]]`.
 
 use super::{Cable, Changes, Network, params};
 use crate::keys::below;
-use crate::model::{Air, Buffer, Distribution, EcnPath, Link, Part, Place, Queues, Wifi};
+use crate::model::cable::ETHERNET;
+use crate::model::{Air, Buffer, Distribution, EcnPath, Link, Part, Place, Queues, Subscriber, Wifi};
 use crate::reader::Reader;
-use crate::tables::{CellEntry, WifiEntry};
+use crate::tables::star::of;
+use crate::tables::{CableEntry, CellEntry, WifiEntry};
 use aqm::aqm::AnyParams;
 use aqm::unit::{Bytes, Limit, Rate, Span};
 
@@ -16,8 +18,8 @@ fn droptail() -> Option<AnyParams> {
     AnyParams::of("droptail")
 }
 
-/// A cable between two nodes that have radio, without its parts of the medium.
-fn wireless<'a>(
+/// A cable between the node in the middle and another, without its parts of the medium.
+fn spoke<'a>(
     name: String,
     ends: [&'a str; 2],
     delay: Span,
@@ -34,6 +36,7 @@ fn wireless<'a>(
         half_duplex: None,
         airs: [None; 2],
         cells: [None; 2],
+        subscribers: [None; 2],
         rates,
         changes: Default::default(),
         outages: [&[]; 2],
@@ -80,7 +83,7 @@ impl Network {
             Queues::Shared => {
                 let (rates, buffers) = ([mean_rate(wifi), FASTEST], [table.buffer, ROOMY]);
                 let ends = [&*table.ap, &*driver];
-                let front = wireless(table.name.clone(), ends, Span::ZERO, rates, buffers, [managed, None]);
+                let front = spoke(table.name.clone(), ends, Span::ZERO, rates, buffers, [managed, None]);
                 self.connect(Cable { airs: [air(Part::Front), None], ..front });
                 (&driver, (droptail(), Buffer::Limit(Limit::Packets(table.driver))))
             }
@@ -89,7 +92,7 @@ impl Network {
             let (aqm, buffer) = own.clone();
             let (rates, buffers) = ([phy.rate(); 2], [buffer, table.reverse_buffer]);
             let aqms = [aqm, reverse_aqm.clone()];
-            let link = wireless(entry.link(station), [from, station], table.delay, rates, buffers, aqms);
+            let link = spoke(entry.link(station), [from, station], table.delay, rates, buffers, aqms);
             self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], ..link });
         }
     }
@@ -107,12 +110,33 @@ impl Network {
             let buffers = [table.buffer, table.reverse_buffer];
             let aqms = [aqm.clone().or_else(droptail), reverse_aqm.clone()];
             let means = rates.each_ref().map(|rate| rate.mean);
-            let link = wireless(name, [&table.base, user], table.delay, means, buffers, aqms);
+            let link = spoke(name, [&table.base, user], table.delay, means, buffers, aqms);
             let changes = Changes::of(None, None, &rates.each_ref().map(|rate| rate.recorded.clone()));
             let cells = [0, 1].map(|way| Some(Place { cell: cell_number, user: i, way }));
             self.connect(Cable { cells, changes, ..link });
         }
         self.cells.push(cell.clone());
+    }
+
+    /// Adds a `[[cable]]`, unless its links would have names that are taken.
+    pub(super) fn add_cable(&mut self, entry: &CableEntry, reader: &mut Reader<'_>) {
+        let (table, Some(upstream)) = (&entry.table, &entry.upstream) else { return };
+        let links: Vec<String> = table.modems.iter().map(|modem| entry.link(modem)).collect();
+        if !self.may_name((&entry.path, &table.name), &links, reader) {
+            return;
+        }
+        let [aqm, reverse_aqm] = params(&entry.aqms);
+        let cable = self.upstreams.len();
+        for (modem, (node, name)) in table.modems.iter().zip(links).enumerate() {
+            let Some(reverse_rate) = of(&table.reverse_rate, modem) else { return };
+            let rates = [upstream.flows[modem].rate, reverse_rate];
+            let buffers = [table.buffer, table.reverse_buffer];
+            let aqms = [aqm.clone().or_else(droptail), reverse_aqm.clone()];
+            let link = spoke(name, [node, &table.cmts], table.delay, rates, buffers, aqms);
+            let subscribers = [0, 1].map(|way| Some(Subscriber { cable, modem, way }));
+            self.connect(Cable { subscribers, overhead: ETHERNET, ..link });
+        }
+        self.upstreams.push(upstream.clone());
     }
 }
 
