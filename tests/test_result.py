@@ -36,10 +36,11 @@ def test_every_metric_is_defined_and_every_definition_used(result: Result) -> No
     brief = {"duration": "2 s", "warmup": "1 s"}
     tfrc = aqmlab.run(Scenario.load("traffic/tfrc").with_(brief)).owned("classes")["tfrc"]
     shared = aqmlab.run(Scenario.load("lred/exp1").with_({**brief, "dumbbell.access_half_duplex": "0.5 us"}))
-    cable = shared.owned("links")["sender1"]
-    air = aqmlab.run(Scenario.load("links/wifi").with_(brief)).owned("links")["wlan-near"]
-    cell = aqmlab.run(Scenario.load("links/5g").with_(brief)).owned("links")["cell-phone"]
-    assert set(METRICS) == {*result.metrics, *of_classes["long"], *of_links["bottleneck"], *tfrc, *cable, *air, *cell}
+    ethernet = shared.owned("links")["sender1"]
+    others = {"wifi": "wlan-near", "5g": "cell-phone", "cable": "cable-home"}
+    media = [aqmlab.run(Scenario.load(f"links/{of}").with_(brief)).owned("links")[link] for of, link in others.items()]
+    owners = (of_classes["long"], of_links["bottleneck"], tfrc, ethernet, *media)
+    assert set(METRICS) == {*result.metrics, *(name for owner in owners for name in owner)}
 
 
 def test_every_distribution_is_defined_and_every_definition_used(result: Result) -> None:

@@ -522,12 +522,12 @@ def algorithms() -> Mapping[str, str]:
     return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
 
 
-LISTS = ("link", "wifi", "cell")
+LISTS = ("link", "wifi", "cell", "cable")
 """The keys of a scenario whose tables have links with queues."""
 
 
 def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return the table of each `[[link]]`, `[[wifi]]` and `[[cell]]` of a resolved scenario by its links one way."""
+    """Return the table of each `[[link]]`, `[[wifi]]`, `[[cell]]` and `[[cable]]` by its links one way."""
     tables = {link["name"]: link for link in resolved.get("link", ())}
     for wifi in resolved.get("wifi", ()):
         own = wifi
@@ -537,6 +537,8 @@ def cables(resolved: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
         tables |= {f"{wifi['name']}-{station}": own for station in wifi["stations"]}
     for cell in resolved.get("cell", ()):
         tables |= {f"{cell['name']}-{user}": cell for user in cell["users"]}
+    for cable in resolved.get("cable", ()):
+        tables |= {f"{cable['name']}-{modem}": cable for modem in cable["modems"]}
     return tables
 
 

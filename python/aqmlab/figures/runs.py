@@ -41,8 +41,8 @@ def comparison(results: Mapping[str, Result]) -> Figure:
     """Show the queue over time, a panel for each result, and the main metrics as bars with 95 % confidence intervals.
 
     The panels show the means over the seeds. More than `MANY` results are sorted by their mean queue, the bars are
-    above, and the panels are small. Several engines share the panel of a discipline. Of a wireless LAN or a
-    cell, what each station or user gets is below.
+    above, and the panels are small. Several engines share the panel of a discipline. Of a wireless LAN, a
+    cell or a cable network, what each station, user or modem gets is below.
     """
     if not results:
         raise ValueError("there are no results to draw")

@@ -1,4 +1,4 @@
-"""What the stations of a wireless LAN or the users of a cell get: their share, goodput and delay of the traffic."""
+"""What the stations of a wireless LAN, the users of a cell or cable modems get: share, goodput and delay."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Result
     from aqmlab.results.summary import Summary
 
-_SHARES = {"stations": "Airtime", "users": "Resources"}
+_SHARES = {"stations": "Airtime", "users": "Resources", "modems": "Rate in use"}
 """What a link has a share of, by the key of those at its end."""
 
 _SHARE = 0.8
@@ -23,10 +23,10 @@ _SHARE = 0.8
 
 
 def stations(results: Mapping[str, Result], colours: Mapping[str, str]) -> Grid | None:
-    """Show the share of each station or user, and goodput and delay of each traffic entry, a bar for each result.
+    """Show the share of each station, user or modem, and goodput and delay of traffic entries, a bar for each result.
 
-    Shares are airtime of a wireless LAN and resource blocks of a cell, to each and from each. Intervals are the 95 %
-    confidence intervals. None if the scenario has neither.
+    Shares are airtime of a wireless LAN, resource blocks of a cell and the use of a modem's rates, to each and from
+    each. Intervals are the 95 % confidence intervals. None if the scenario has none of them.
     """
     resolved = next(iter(results.values())).scenario.resolved
     named = {

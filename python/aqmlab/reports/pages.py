@@ -25,9 +25,9 @@ _SCENARIO = """\
 *Generated from the declarations in `crates/` by `make docs`.*
 
 A scenario is a TOML file: a network, its traffic, its queue disciplines, what to measure. Only `[[traffic]]` and one of
-`[dumbbell]`, `[[link]]`, `[[wifi]]` and `[[cell]]` are needed. `aqmlab validate FILE` checks one, `aqmlab schema`
-prints the JSON Schema for editors, and a key, kind or value that is not allowed is refused with file, line and what is
-allowed instead.
+`[dumbbell]`, `[[link]]`, `[[wifi]]`, `[[cell]]` and `[[cable]]` are needed. `aqmlab validate FILE` checks one,
+`aqmlab schema` prints the JSON Schema for editors, and a key, kind or value that is not allowed is refused with file,
+line and what is allowed instead.
 
 ```toml
 duration = "60 s"
@@ -54,8 +54,8 @@ start = "uniform(0 s, 1 s)"
   `"pareto(1 s, 1.5)"` (its mean and its shape, above 1).
 * A **list** of one value may be written as the value alone. **`"auto"`** stands for a value that follows from others.
 * **Paths.** `--set PATH=VALUE` and `Scenario.with_` take `dumbbell.rate`, `aqm.q_ref`, `traffic.long.count`,
-  `link.NAME.delay`, `wifi.NAME.mcs`, `cell.NAME.cqi`; an entry without a name is called by its place, from 1; a
-  `[[link]]` by its ends, `FROM-TO`, or where these are taken by its place.
+  `link.NAME.delay`, `wifi.NAME.mcs`, `cell.NAME.cqi`, `cable.NAME.map`; an entry without a name is called by its
+  place, from 1; a `[[link]]` by its ends, `FROM-TO`, or where these are taken by its place.
 * A table of an **`aqm`** or a **`tcp`** may be one text: `aqm = "pi:q_ref=50,w=200"`, `tcp = "ns2.35:flavour=sack"`.
 * **Randomness** starts from `seed`: the same seed gives the same arrivals, sizes and start times whatever the
   discipline.
@@ -227,6 +227,14 @@ each user's queue in the base station, `reverse_aqm` that of each user. [Cellula
 and the simplifications.
 
 {cell}
+
+## `[[cable]]`
+
+A cable network. Its modems request grants upstream, and the head end shares the channel among them. `aqm` is the
+discipline of each modem's queue, `reverse_aqm` that of its queue in the head end. [Cable](../guide/cable.md) has an
+example, and the simplifications.
+
+{cable}
 
 ## `loss`
 
@@ -402,6 +410,7 @@ def scenario() -> str:
         "link": forms["link"]["properties"],
         "wifi": forms["wifi"]["properties"],
         "cell": forms["cell"]["properties"],
+        "cable": forms["cable"]["properties"],
         "loss": forms["loss"]["anyOf"][1]["properties"],
         **{key: {} for key in ("recorded_loss", "handover", "jitter", "reorder", "rates")},
         "traffic": forms["traffic"]["properties"],

@@ -29,6 +29,8 @@ LINKS = (
     "collisions",
     "harq_rounds_mean",
     "in_order_wait_mean",
+    "channel_share",
+    "grants_unused",
 )
 """The metrics of each link; one that no link has is left out."""
 

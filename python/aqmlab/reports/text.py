@@ -285,6 +285,8 @@ def rate_key(scenario: Scenario, link: str) -> str:
             quality = "cqi" if cable == link else "reverse_cqi"
             key = f"{way}s"
             return f"cell.{table['name']}.{quality if table[key] == 'auto' else key}"
+        if "modems" in table:
+            return f"cable.{table['name']}.{way}"
         return f"wifi.{table['name']}.mcs" if "mcs" in table else f"link.{cable}.{way}"
     return f"dumbbell.{way}" if cable == "bottleneck" else _ACCESS_RATE
 

@@ -143,6 +143,8 @@ _METRICS: dict[str, _Presentation] = {
     "aggregate_mean": _Presentation("Aggregate", digits=1),
     "harq_rounds_mean": _Presentation("HARQ rounds", "less", digits=2),
     "in_order_wait_mean": _Presentation("In-order wait", "less"),
+    "channel_share": _Presentation("Channel share"),
+    "grants_unused": _Presentation("Grants unused", "less"),
     "collisions": _Presentation("Collisions", "less"),
     "collision_drops": _Presentation("Given up", "less"),
     "goodput": _Presentation("Goodput", "more"),
