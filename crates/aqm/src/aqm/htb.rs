@@ -170,7 +170,11 @@ impl Scheduler for Classes {
     const ASKS_EMPTY: bool = false;
     const SIGNALS: &'static [Signal] = &[
         P,
-        Signal { name: "sending", unit: "classes", doc: "Leaves with packets that may send on their own account." },
+        Signal {
+            name: "sending",
+            unit: "classes",
+            doc: "Leaves with packets that may send on their own account.",
+        },
         Signal { name: "borrowing", unit: "classes", doc: "Leaves with packets that may only borrow." },
         Signal { name: "waiting", unit: "classes", doc: "Leaves with packets that have to wait." },
     ];
@@ -187,14 +191,27 @@ impl Scheduler for Classes {
             };
             let parent = class.parent.as_deref().unwrap_or_default();
             if class.parent.is_some() && params.parent(place).is_none() {
-                let names: Vec<&str> = all.iter().map(|(other, _)| &**other).filter(|other| other != name).collect();
-                return refuse("parent", format!("{parent:?}"), format!("another class, one of {}", names.join(", ")));
+                let names: Vec<&str> =
+                    all.iter().map(|(other, _)| &**other).filter(|other| other != name).collect();
+                return refuse(
+                    "parent",
+                    format!("{parent:?}"),
+                    format!("another class, one of {}", names.join(", ")),
+                );
             }
             let Some(above) = params.above(place) else {
-                return refuse("parent", format!("{parent:?}"), "a class that is not below this one itself".to_owned());
+                return refuse(
+                    "parent",
+                    format!("{parent:?}"),
+                    "a class that is not below this one itself".to_owned(),
+                );
             };
             if above.len() > MOST {
-                return refuse("parent", format!("{parent:?}"), format!("in a tree of at most {MOST} levels"));
+                return refuse(
+                    "parent",
+                    format!("{parent:?}"),
+                    format!("in a tree of at most {MOST} levels"),
+                );
             }
             if let (false, Some((key, found))) = (params.is_leaf(place), class.leaf.first_given()) {
                 let allowed = "omitted: the class has others below it, which take the packets".to_owned();
@@ -224,7 +241,8 @@ impl Scheduler for Classes {
         let leaves = params.leaves();
         let setting = |(place, (_, class)): (usize, &(String, Class))| {
             let rate = params.rate(place, port.rate);
-            let quantum = class.quantum.map_or((rate.whole_bits() / 80).clamp(1000, 200_000), |quantum| quantum.0);
+            let quantum =
+                class.quantum.map_or((rate.whole_bits() / 80).clamp(1000, 200_000), |quantum| quantum.0);
             Setting {
                 parent: params.parent(place),
                 depth: params.above(place).map_or(0, |above| above.len() - 1),

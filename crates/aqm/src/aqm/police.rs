@@ -218,10 +218,13 @@ impl Scheduler for Policer {
     const SIGNALS: &'static [Signal] = &[P];
 
     fn check(params: &Params) -> Result<(), ParamError> {
-        let misplaced = |name, of| Err(ParamError::invalid(name, "given", format!("omitted: it is of form = {of}")));
+        let misplaced =
+            |name, of| Err(ParamError::invalid(name, "given", format!("omitted: it is of form = {of}")));
         match params.form {
             Form::OneRate if params.peak_rate.is_some() => misplaced("peak_rate", "\"linux\" or \"rfc2698\""),
-            Form::OneRate if params.peak_burst.is_some() => misplaced("peak_burst", "\"linux\" or \"rfc2698\""),
+            Form::OneRate if params.peak_burst.is_some() => {
+                misplaced("peak_burst", "\"linux\" or \"rfc2698\"")
+            }
             Form::Linux | Form::TwoRates if params.excess_burst.is_some() => {
                 misplaced("excess_burst", "\"rfc2697\"")
             }

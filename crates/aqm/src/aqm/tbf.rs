@@ -112,7 +112,11 @@ impl Scheduler for Shaper {
             }
             (_, None) if params.mtu.is_some() => {
                 let mtu = params.mtu.unwrap_or_default();
-                Err(ParamError::invalid("mtu", mtu, "omitted: it is the bucket of peak_rate, which is not given"))
+                Err(ParamError::invalid(
+                    "mtu",
+                    mtu,
+                    "omitted: it is the bucket of peak_rate, which is not given",
+                ))
             }
             _ => Ok(()),
         }
@@ -127,7 +131,8 @@ impl Scheduler for Shaper {
         let depths = [("burst", params.burst), ("mtu", params.mtu.filter(|_| params.peak_rate.is_some()))];
         for (name, depth) in depths {
             if let Some(depth) = depth.filter(|depth| *depth < length.max(port.packet)) {
-                let allowed = format!("at least a packet here, {}: a larger one never leaves", length.max(port.packet));
+                let allowed =
+                    format!("at least a packet here, {}: a larger one never leaves", length.max(port.packet));
                 return Err(ParamError::invalid(name, depth, allowed));
             }
         }

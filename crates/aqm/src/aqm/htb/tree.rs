@@ -342,7 +342,13 @@ impl Tree {
     }
 
     /// Chooses a leaf at a level (`htb_dequeue_tree`).
-    fn choose_at(&mut self, level: usize, priority: usize, parts: &mut Parts, lanes: &[Lane]) -> Option<Served> {
+    fn choose_at(
+        &mut self,
+        level: usize,
+        priority: usize,
+        parts: &mut Parts,
+        lanes: &[Lane],
+    ) -> Option<Served> {
         let mut start = self.look_up(level, priority);
         let mut turn = start;
         loop {
@@ -425,7 +431,8 @@ impl Tree {
         for (own, before) in self.classes.iter_mut().zip(before.classes) {
             own.own.resume(&before.own);
             own.ceil.resume(&before.ceil);
-            (own.checked, own.mode, own.active, own.due) = (before.checked, before.mode, before.active, before.due);
+            (own.checked, own.mode, own.active, own.due) =
+                (before.checked, before.mode, before.active, before.due);
             (own.deficits, own.feeds) = (before.deficits, before.feeds);
             (own.lent, own.borrowed) = (before.lent, before.borrowed);
         }
