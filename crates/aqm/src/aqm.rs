@@ -35,6 +35,7 @@ aqms! {
         fq::Fq,
         jobs::Jobs,
         dualpi2::DualPi2,
+        lld::Lld,
         curvyred::CurvyRed,
         redtail::Redtail,
         sfq::Sfq,

@@ -45,6 +45,8 @@ choice! {
         Cs5 = "CS5",
         /// Voice admit (RFC 5865).
         Va = "VA",
+        /// Non-queue-building: smooth traffic of a low rate (RFC 9956).
+        Nqb = "NQB",
         /// Expedited forwarding: telephony.
         Ef = "EF",
         /// Class selector 6: network control.
@@ -79,6 +81,7 @@ impl Dscp {
             Self::Af43 => 38,
             Self::Cs5 => 40,
             Self::Va => 44,
+            Self::Nqb => 45,
             Self::Ef => 46,
             Self::Cs6 => 48,
             Self::Cs7 => 56,

@@ -6,16 +6,20 @@ mod reference;
 
 use crate::support::{PORT, Random};
 use aqm::params::Value;
-use aqm::queue::Frame;
+use aqm::queue::{Frame, Labels};
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Span, Time, Uniform};
 use reference::curvyred::CurvyRed;
 use reference::dualpi2::DualPi2;
 use reference::fair::Fair;
+use reference::lld::Lld;
 use reference::{Arrival, Scheme, Sent};
 
-/// A packet with its number, and whether it was marked.
+/// The DSCPs of the rows: best effort, and NQB.
+const DSCPS: [u8; 2] = [0, 45];
+
+/// A packet with its number, whether it was marked, and its row.
 #[derive(Clone, Copy)]
-struct Numbered(Packet, u64, bool);
+struct Numbered(Packet, u64, bool, usize);
 
 impl Frame for Numbered {
     fn packet(&self) -> Packet {
@@ -26,7 +30,7 @@ impl Frame for Numbered {
         self.2 = true;
     }
     fn row(&self) -> usize {
-        0
+        self.3
     }
 }
 
@@ -38,6 +42,8 @@ struct Tally {
     overtaken: u64,
     dropped: u64,
     idle: u64,
+    /// Of queue protection.
+    sanctioned: f64,
 }
 
 /// Runs both on the same arrivals and the same link; compares every packet, and the signal with this number.
@@ -51,7 +57,8 @@ fn compare(
     let mut params = AnyParams::of(name).unwrap();
     settings.iter().for_each(|(key, value)| params.set(key, value).unwrap());
     let port = Port { limit: Limit::Packets(limit), ..PORT };
-    let mut queue = Queue::new(params.build(&port), &port, &[1]);
+    let mut queue = Queue::new(params.build(&port), &port, &[1; DSCPS.len()]);
+    queue.set_labels(Labels { hosts: vec![], dscps: DSCPS.to_vec() });
     assert!(reference.period().is_none_or(|t| (t - queue.period().unwrap().secs()).abs() < 1e-12));
     let (mut random, mut draws) = (Random(5), Random(6));
     let mut tally = Tally::default();
@@ -75,15 +82,17 @@ fn compare(
             let flow = (random.uniform() * random.uniform() * 60.0) as u64;
             let (ect, l4s) = (!flow.is_multiple_of(3), flow % 3 > 1);
             let packet = Packet { flow, l4s, ..Packet::new(size, ect) };
-            let (outcome, _) =
-                queue.enqueue_or(now, Numbered(packet, arrivals, false), &mut draws.clone(), |sent, _| {
-                    dropped.push(sent.frame.1);
-                });
-            if outcome == Outcome::Overflowed {
+            let nqb = flow % 8 == 7;
+            let frame = Numbered(packet, arrivals, false, usize::from(nqb));
+            let mut same = draws.clone();
+            let (outcome, _) = queue.enqueue_or(now, frame, &mut draws, |sent, _| dropped.push(sent.frame.1));
+            if matches!(outcome, Outcome::Overflowed | Outcome::DroppedEarly) {
                 dropped.push(arrivals);
             }
             let (since, size) = (now.secs(), i64::from(size));
-            reference.enqueue(Arrival { since, size, number: arrivals, flow, ect, l4s });
+            let arrival = Arrival { since, size, number: arrivals, flow, ect, l4s, nqb };
+            reference.enqueue(arrival, &mut || same.uniform());
+            assert_eq!(draws.clone().bits(), same.bits(), "as many draws");
             arrivals += 1;
             let gap = -(1.0 - random.uniform()).ln() * 612.0 * 8.0 / 1e7 / load;
             next_arrival += Span::from_secs(gap);
@@ -116,6 +125,11 @@ fn compare(
             assert!(i != signal || (value - expected).abs() < 1e-9, "{settings:?}: {value}, not {expected}");
         });
     }
+    queue.algorithm().counters(&mut |name, count| {
+        if name == "sanctioned" {
+            tally.sanctioned = count.value();
+        }
+    });
     tally
 }
 
@@ -195,5 +209,32 @@ fn dualpi2_equals_rfc_9332() {
             let tally = compare("dualpi2", &settings, limit, 1, reference);
             assert!(tally.marks > 9000 && tally.dropped > 9000 && tally.overtaken > 3000, "{tally:?}");
         }
+    }
+}
+
+#[test]
+fn low_latency_docsis_equals_its_annexes() {
+    for (limit, weight, (bi_size, attempts, lg_aging), critical_us) in [
+        (100, 64, (5, 2, 19), Some([3724, 4000])),
+        (2000, 230, (5, 2, 16), Some([3724, 4000])),
+        (300, 64, (1, 3, 17), Some([1000, 1000])),
+        (300, 128, (0, 1, 18), Some([3300, 1000])),
+        (1000, 230, (5, 2, 19), None),
+    ] {
+        let mut reference = Lld::new(limit as usize, weight, bi_size);
+        (reference.attempts, reference.lg_aging, reference.critical_us) = (attempts, lg_aging, critical_us);
+        let [delay, score] = critical_us.unwrap_or_default();
+        let settings = [
+            ("weight", Value::Integer(weight)),
+            ("bi_size", Value::Integer(bi_size.into())),
+            ("attempts", Value::Integer(attempts.into())),
+            ("lg_aging", Value::Integer(lg_aging)),
+            ("queue_protection", Value::Bool(critical_us.is_some())),
+            ("critical_ql", text(&format!("{delay} us"))),
+            ("critical_ql_score", text(&format!("{score} us"))),
+        ];
+        let tally = compare("lld", &settings, limit, 1, reference);
+        assert!(tally.marks > 2000 && tally.dropped > 9000 && tally.overtaken > 3000, "{tally:?}");
+        assert_eq!(tally.sanctioned > 100.0, critical_us.is_some(), "{tally:?}");
     }
 }

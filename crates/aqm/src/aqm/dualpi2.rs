@@ -143,12 +143,7 @@ pub struct DualPi2 {
     steps: VecDeque<bool>,
     decision: Decision,
     scheduler: Scheduler,
-    /// What an l4s byte adds to the credit while a classic packet waits, and what a classic byte subtracts; in
-    /// percent, so that sums are exact.
-    weights: [f64; 2],
-    /// The l4s queue is served unless this is positive.
-    credit: f64,
-    credit_at_start: f64,
+    weighted: Weighted,
     shift: Span,
     min_backlog: u64,
     drop_on_overload: bool,
@@ -166,6 +161,67 @@ pub struct DualPi2 {
     marked_natively: u64,
 }
 
+/// Weighted round robin of the l4s queue and the classic queue, by bytes.
+#[derive(Clone, Debug)]
+pub(super) struct Weighted {
+    /// What an l4s byte adds to the credit while a classic packet waits, and what a classic byte adds while an l4s packet
+    /// waits; whole numbers, so that sums are exact.
+    weights: [f64; 2],
+    /// The l4s queue is served unless this is positive.
+    credit: f64,
+    credit_at_start: f64,
+}
+
+impl Weighted {
+    /// The classic queue has `share` parts of `whole`; `mtu` is the largest packet.
+    pub(super) fn new(share: f64, whole: f64, mtu: Bytes) -> Self {
+        let credit = mtu.0 as f64 * (2.0 * share - whole);
+        Self { weights: [share, share - whole], credit, credit_at_start: credit }
+    }
+
+    /// Whether the l4s queue is served if both hold packets.
+    #[inline]
+    pub(super) fn serves_l4s(&self) -> bool {
+        self.credit <= 0.0
+    }
+
+    /// A packet of this size leaves its queue, with a packet waiting in the other.
+    #[inline]
+    pub(super) fn sent(&mut self, lane: usize, size: u32) {
+        self.credit += self.weights[lane] * f64::from(size);
+    }
+
+    /// No packet waits.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        self.credit = self.credit_at_start;
+    }
+
+    /// Takes over the credit, if the shares are the same.
+    pub(super) fn resume(&mut self, before: &Self) {
+        if self.weights == before.weights {
+            self.credit = before.credit;
+        }
+    }
+}
+
+/// Whether probabilities that add up to `sum` lead to a positive decision with this one (RFC 9332, A.1, `recur`).
+#[inline]
+pub(super) fn recurs(sum: &mut f64, p: f64) -> bool {
+    *sum += p;
+    let due = *sum > 1.0;
+    if due {
+        *sum -= 1.0;
+    }
+    due
+}
+
+/// The native probability of an l4s packet whose delay exceeds the threshold by `over`, in seconds.
+#[inline]
+pub(super) fn ramp(over: f64, range: f64) -> f64 {
+    if over >= range { 1.0 } else { (over / range).max(0.0) }
+}
+
 /// Whether the first l4s packet comes before the first classic packet in a FIFO, as if it had come earlier by `shift`.
 #[inline]
 pub(super) fn is_first_shifted(l4s: Head, classic: Head, shift: Span) -> bool {
@@ -179,26 +235,16 @@ impl DualPi2 {
         if self.decision == Decision::Random {
             return rng.happens(p);
         }
-        let count = &mut self.counts[lane];
-        *count += p;
-        let due = *count > 1.0;
-        if due {
-            *count -= 1.0;
-        }
-        due
+        recurs(&mut self.counts[lane], p)
     }
 
     /// The native probability of an l4s packet after this delay, with this many packets behind it.
     #[inline]
     fn ramp(&self, delay: Span, behind: u32) -> f64 {
-        let over = delay.secs() - self.min_th;
         if self.th_len.is_some_and(|least| behind <= least) {
-            0.0
-        } else if over >= self.range {
-            1.0
-        } else {
-            (over / self.range).max(0.0)
+            return 0.0;
         }
+        ramp(delay.secs() - self.min_th, self.range)
     }
 
     /// The verdict on a packet about to be sent, at this p' and this native probability.
@@ -268,8 +314,6 @@ impl Discipline for DualPi2 {
         let period = params.t_update.unwrap_or(params.target.min(most).max(Span::us(1)));
         let alpha = params.alpha.unwrap_or(Frequency(0.1 * period.secs() / (rtt_max * rtt_max)));
         let beta = params.beta.unwrap_or(Frequency(0.3 / rtt_max));
-        let share = params.classic_protection;
-        let credit = port.mtu().0 as f64 * (2.0 * share - 100.0);
         Self {
             pi: BasePi::new(
                 params.target,
@@ -286,9 +330,7 @@ impl Discipline for DualPi2 {
             steps: VecDeque::new(),
             decision: params.decision,
             scheduler: params.scheduler,
-            weights: [share, share - 100.0],
-            credit,
-            credit_at_start: credit,
+            weighted: Weighted::new(params.classic_protection, 100.0, port.mtu()),
             shift: params.t_shift,
             min_backlog: params.min_backlog.map_or(2 * port.mtu().0, |bytes| bytes.0),
             drop_on_overload: params.drop_on_overload,
@@ -351,7 +393,7 @@ impl Discipline for DualPi2 {
             (_, None) => L4S,
             (Some(l4s), Some(classic)) => {
                 let first = match self.scheduler {
-                    Scheduler::Weighted => self.credit <= 0.0,
+                    Scheduler::Weighted => self.weighted.serves_l4s(),
                     Scheduler::Shifted => is_first_shifted(l4s, classic, self.shift),
                 };
                 if first { L4S } else { CLASSIC }
@@ -380,14 +422,14 @@ impl Discipline for DualPi2 {
             self.marked_natively += u64::from(native > self.k * p);
         }
         if verdict != Verdict::Drop && lanes[1 - lane].packets > 0 {
-            self.credit += self.weights[lane] * f64::from(packet.size);
+            self.weighted.sent(lane, packet.size);
         }
         verdict
     }
 
     #[inline]
     fn on_idle(&mut self, _: Time) {
-        self.credit = self.credit_at_start;
+        self.weighted.restart();
     }
 
     fn period(&self) -> Option<Span> {
@@ -401,9 +443,7 @@ impl Discipline for DualPi2 {
 
     fn resume(&mut self, _: Time, before: Self) {
         self.pi.resume(&before.pi);
-        if self.weights == before.weights {
-            self.credit = before.credit;
-        }
+        self.weighted.resume(&before.weighted);
         (self.counts, self.p_l, self.delays) = (before.counts, before.p_l, before.delays);
         self.steps = before.steps;
         (self.marked, self.marked_natively) = (before.marked, before.marked_natively);
@@ -420,7 +460,7 @@ impl Discipline for DualPi2 {
         let micros = |lane: usize| (self.delays[lane].nanos() / 1000) as f64;
         visit("delay_c", Reading::Level(micros(CLASSIC)));
         visit("delay_l", Reading::Level(micros(L4S)));
-        visit("credit", Reading::Level(self.credit));
+        visit("credit", Reading::Level(self.weighted.credit));
     }
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {

@@ -266,6 +266,28 @@ impl Pie {
             }
         }
     }
+
+    /// Performs the update of a period that ends with this delay and this many bytes waiting.
+    pub(super) fn update(&mut self, delay: Span, waiting: u64) {
+        self.p = self.next(delay, waiting);
+        let calm = self.p == 0.0 && self.is_short(delay) && self.is_short(self.delay);
+        self.age_burst(calm);
+        self.delay = delay;
+        if self.params.on_off && calm && self.is_measured() {
+            self.active = false;
+            self.departures.measuring = None;
+        }
+    }
+
+    /// p since the last update, of a mean packet; it may exceed 1.
+    pub(super) const fn p(&self) -> f64 {
+        self.p
+    }
+
+    /// The delay at the last update.
+    pub(super) const fn delay(&self) -> Span {
+        self.delay
+    }
 }
 
 impl Aqm for Pie {
@@ -451,17 +473,8 @@ impl Aqm for Pie {
     }
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
-        if !self.active {
-            return;
-        }
-        let delay = self.measured(queue.bytes);
-        self.p = self.next(delay, queue.bytes);
-        let calm = self.p == 0.0 && self.is_short(delay) && self.is_short(self.delay);
-        self.age_burst(calm);
-        self.delay = delay;
-        if self.params.on_off && calm && self.is_measured() {
-            self.active = false;
-            self.departures.measuring = None;
+        if self.active {
+            self.update(self.measured(queue.bytes), queue.bytes);
         }
     }
 

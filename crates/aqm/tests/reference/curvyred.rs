@@ -57,7 +57,7 @@ fn maxrand(mut u: u32, rand: &mut dyn FnMut() -> f64) -> f64 {
 }
 
 impl Scheme for CurvyRed {
-    fn enqueue(&mut self, packet: Arrival) {
+    fn enqueue(&mut self, packet: Arrival, _: &mut dyn FnMut() -> f64) {
         if self.lq.len() + self.cq.len() >= self.limit {
             return self.dropped.push(packet.number);
         }

@@ -102,7 +102,7 @@ fn likely(q: &mut Queue, likelihood: f64, drawn: bool, u: &mut dyn FnMut() -> f6
 }
 
 impl Scheme for DualPi2 {
-    fn enqueue(&mut self, packet: Arrival) {
+    fn enqueue(&mut self, packet: Arrival, _: &mut dyn FnMut() -> f64) {
         if self.lq.packets.len() + self.cq.packets.len() >= self.limit {
             return self.dropped.push(packet.number);
         }

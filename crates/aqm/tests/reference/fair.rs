@@ -58,7 +58,7 @@ impl Fair {
 }
 
 impl Scheme for Fair {
-    fn enqueue(&mut self, arrival: Arrival) {
+    fn enqueue(&mut self, arrival: Arrival, _: &mut dyn FnMut() -> f64) {
         // SplitMix64, which the hash equals without a salt.
         let queue = Random(arrival.flow).bits() % self.queues;
         let number = arrival.number;

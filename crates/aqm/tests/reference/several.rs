@@ -6,6 +6,8 @@ pub(crate) mod curvyred;
 pub(crate) mod dualpi2;
 #[path = "fair.rs"]
 pub(crate) mod fair;
+#[path = "lld.rs"]
+pub(crate) mod lld;
 
 /// A packet that arrived.
 #[derive(Clone, Copy)]
@@ -17,6 +19,7 @@ pub(crate) struct Arrival {
     pub(crate) flow: u64,
     pub(crate) ect: bool,
     pub(crate) l4s: bool,
+    pub(crate) nqb: bool,
 }
 
 /// A packet that leaves.
@@ -28,7 +31,8 @@ pub(crate) struct Sent {
 
 /// Queues with their algorithm, as the source describes it.
 pub(crate) trait Scheme {
-    fn enqueue(&mut self, packet: Arrival);
+    /// Takes an arrival, with any number of draws.
+    fn enqueue(&mut self, packet: Arrival, u: &mut dyn FnMut() -> f64);
     /// The next packet for the link, with any number of draws.
     fn dequeue(&mut self, now: f64, u: &mut dyn FnMut() -> f64) -> Option<Sent>;
     fn period(&self) -> Option<f64> {

@@ -203,13 +203,13 @@ fn the_classic_queue_has_its_share_of_a_weighted_round() {
     // From -80 % of an MTU of 1500 bytes: 25 times 10 % of 500, above 0, then minus 90 %, and nine times 10 %.
     assert_eq!(order, format!("{}C{1}C{1}C", "L".repeat(25), "L".repeat(9)));
     // A queue that is alone uses no credit.
-    let credit = one.credit;
+    let credit = one.weighted.credit;
     assert_eq!(one.serve(NOW, &lanes((3, 5), (0, 0))), L4S);
     let buffer = Backlog { packets: 2, bytes: 1000, full: false };
     one.on_dequeue(NOW, L4S, &ECT, &buffer, &lanes((2, 5), (0, 0)), Span::ZERO, &mut Draw(0.0));
-    assert_eq!((one.credit, one.serve(NOW, &lanes((0, 0), (3, 5)))), (credit, CLASSIC));
+    assert_eq!((one.weighted.credit, one.serve(NOW, &lanes((0, 0), (3, 5)))), (credit, CLASSIC));
     one.on_idle(NOW);
-    assert_eq!(one.credit, -80.0 * 1500.0);
+    assert_eq!(one.weighted.credit, -80.0 * 1500.0);
 }
 
 #[test]
