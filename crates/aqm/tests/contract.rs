@@ -304,11 +304,11 @@ enum Fate {
     Left(Labelled, usize, Span),
 }
 
-/// Whether disciplines of any kind are inside, which may be full before the buffer is.
+/// Whether disciplines of any kind are inside, or a queue with a buffer of its own, which may be full before the buffer is.
 fn has_limits_inside(params: &AnyParams) -> bool {
     let is_around =
         |spec: &Spec| matches!(spec.kind, ParamKind::Algorithm { several: true } | ParamKind::Named(_));
-    params.specs().iter().any(is_around)
+    params.name() == "lld" || params.specs().iter().any(is_around)
 }
 
 /// A queue, and an independent record of its content.
@@ -581,12 +581,13 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 }
 
 /// The others, and two without a choice: JoBS drops early only late packets, which a mark would not help; and JoBS
-/// with ECN marks, or leaves drops to the buffer. CAKE marks always, SFQ has RED's ECN, and the last are around others.
+/// with ECN marks, or leaves drops to the buffer. Low Latency DOCSIS marks in one queue and drops in the other, CAKE marks
+/// always, SFQ has RED's ECN, and the last are around others.
 #[test]
 fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    let own = ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "redtail", "sfq", "cake"];
+    let own = ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "lld", "redtail", "sfq", "cake"];
     let around = ["tbf", "prio", "drr_classes", "htb", "police"];
     assert_eq!(names, [&own[..], &around].concat());
 }

@@ -205,7 +205,7 @@ fn others(kind: ParamKind, unit: &str) -> Vec<Value> {
 }
 
 /// The parameters with which an algorithm starts anew.
-const ANEW: [&str; 29] = [
+const ANEW: [&str; 30] = [
     "ared.form",
     "cake.ack_filter",
     "cake.diffserv",
@@ -220,6 +220,7 @@ const ANEW: [&str; 29] = [
     "fq.flows",
     "fq.memory_limit",
     "fq.perturbation",
+    "lld.bi_size",
     "lred.weights",
     "nlred.form",
     "police.aqm",
@@ -238,7 +239,7 @@ const ANEW: [&str; 29] = [
 ];
 
 /// The signals that a parameter bounds, scales or sets, and the counts of pairs, which `key` defines.
-const MOVED: [&str; 29] = [
+const MOVED: [&str; 30] = [
     "ared.bottom: max_p",
     "ared.top: max_p",
     "cake.bandwidth: rate",
@@ -258,6 +259,7 @@ const MOVED: [&str; 29] = [
     "dualpi2.k: p_cl",
     "feng.bottom: max_p",
     "feng.top: max_p",
+    "lld.k: p_cl",
     "lred.l_min: loss_ratio",
     "pi2.k: p_s",
     "raqm.p_min: p_1",

@@ -1,5 +1,4 @@
-//! Low Latency DOCSIS: a low-latency queue beside a classic queue under DOCSIS-PIE, coupled so that both share the link, and
-//! protected from flows that build a queue.
+//! Low Latency DOCSIS: a low-latency queue, protected from flows that fill it, coupled with a classic queue under PIE.
 //!
 //! A packet with ECT(1), CE or the DSCP NQB joins the queue "low_latency", any other the queue "classic". The delay that an
 //! arrival of the former would have, d_L, is what waits there with it over the link's `rate`:
@@ -322,14 +321,14 @@ impl Discipline for Lld {
         let mark = recurs(&mut self.sum, self.p_l) && packet.ect;
         let marked = if mark { Verdict::Mark } else { Verdict::Pass };
         let protection = self.protection.as_mut();
-        let (lane, verdict) =
-            if protection.is_some_and(|one| one.sanctions(now, packet, self.delay, native)) {
-                self.sanctioned += 1;
-                (CLASSIC, self.on_classic(now, packet, buffer, lanes, rng))
-            } else {
-                self.refused = bytes >= self.room;
-                (LOW_LATENCY, Verdict::Pass)
-            };
+        let (lane, verdict) = if protection.is_some_and(|one| one.sanctions(now, packet, self.delay, native))
+        {
+            self.sanctioned += 1;
+            (CLASSIC, self.on_classic(now, packet, buffer, lanes, rng))
+        } else {
+            self.refused = bytes >= self.room;
+            (LOW_LATENCY, Verdict::Pass)
+        };
         if verdict == Verdict::Drop || self.refused {
             return (lane, verdict);
         }
