@@ -214,15 +214,18 @@ fn dualpi2_equals_rfc_9332() {
 
 #[test]
 fn low_latency_docsis_equals_its_annexes() {
-    for (limit, weight, (bi_size, attempts, lg_aging), critical_us) in [
-        (100, 64, (5, 2, 19), Some([3724, 4000])),
-        (2000, 230, (5, 2, 16), Some([3724, 4000])),
-        (300, 64, (1, 3, 17), Some([1000, 1000])),
-        (300, 128, (0, 1, 18), Some([3300, 1000])),
-        (1000, 230, (5, 2, 19), None),
+    for (limit, weight, (bi_size, attempts, lg_aging), critical_us, loop_ms) in [
+        (100, 64, (5, 2, 19), Some([3724, 4000]), None),
+        (2000, 230, (5, 2, 16), Some([3724, 4000]), None),
+        (300, 64, (1, 3, 17), Some([1000, 1000]), None),
+        (300, 128, (0, 1, 18), Some([3300, 1000]), None),
+        (1000, 64, (5, 2, 19), Some([3724, 4000]), Some(4)),
+        (1000, 64, (5, 2, 19), None, Some(0)),
+        (1000, 230, (5, 2, 19), None, None),
     ] {
         let mut reference = Lld::new(limit as usize, weight, bi_size);
         (reference.attempts, reference.lg_aging, reference.critical_us) = (attempts, lg_aging, critical_us);
+        reference.loop_delay = loop_ms.map(|ms| f64::from(ms) / 1000.0);
         let [delay, score] = critical_us.unwrap_or_default();
         let settings = [
             ("weight", Value::Integer(weight)),
@@ -230,6 +233,7 @@ fn low_latency_docsis_equals_its_annexes() {
             ("attempts", Value::Integer(attempts.into())),
             ("lg_aging", Value::Integer(lg_aging)),
             ("queue_protection", Value::Bool(critical_us.is_some())),
+            ("loop_delay", text(&loop_ms.map_or("auto".to_owned(), |ms| format!("{ms} ms")))),
             ("critical_ql", text(&format!("{delay} us"))),
             ("critical_ql_score", text(&format!("{score} us"))),
         ];

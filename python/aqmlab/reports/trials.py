@@ -13,7 +13,7 @@ PLAIN = "quickstart"
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "lred/exp1 --set traffic.long.count=100": ("lred", "pi", "pistar", "rem"),
     "raqm/case1": ("raqm",),
-    "l4s": ("curvyred", "dualpi2", "pi2"),
+    "l4s": ("curvyred", "dualpi2", "lld", "pi2"),
     "quickstart --set traffic.flows.tcp=dctcp": ("step",),
     "quickstart --set traffic.flows.tcp=linux:ecn=true": ("jobs_ecn",),
     "rfc7928/unresponsive": ("blue", "choke", "cobalt", "fred", "sfb", "sred"),

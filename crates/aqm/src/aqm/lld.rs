@@ -1,7 +1,8 @@
 //! Low Latency DOCSIS: a low-latency queue, protected from flows that fill it, coupled with a classic queue under PIE.
 //!
 //! A packet with ECT(1), CE or the DSCP NQB joins the queue "low_latency", any other the queue "classic". The delay that an
-//! arrival of the former would have, d_L, is what waits there with it over the link's `rate`:
+//! arrival of the former would have, d_L, is what waits there with it over the link's rate. Upstream, where packets wait for
+//! grants too, it is that of a virtual queue (`loop_delay`).
 //!
 //! ```text
 //! p_L' = (d_L - MINTH) / RANGE, clipped to [0, 1]      native mark probability              (annex N)
@@ -34,9 +35,9 @@
 //!
 //! # Departures from the source
 //! The rate of the aggregate service flow (AMSR) is that of the link, and neither service flow has a rate of its own; peak
-//! rates and bursts are omitted. What waits is counted on the wire, with the link's own header. The virtual queue that a
-//! cable modem puts in place of d_L upstream (annex O, `qdelayCoupledV`), because packets there wait for grants too, is
-//! omitted: d_L is that of the CMTS, `qdelayCoupledL`. The link's buffer holds both queues, and is the BUFFER_SIZE whose third
+//! rates and bursts are omitted. What waits is counted on the wire, with the link's own header. A cable modem
+//! measures the loop delay, and its virtual queue allows for guaranteed grants; here `loop_delay` is set, and there are none. The
+//! link's buffer holds both queues, and is the BUFFER_SIZE whose third
 //! must fill before DOCSIS-PIE drops; the low-latency queue has `buffer_l` of it at most. Scheduling by weight is by bytes,
 //! packet for packet, as in `dualpi2`; CableLabs' module for ns-3 has a deficit round robin downstream in which the quanta are
 //! as 230 to 256. It also takes EF for low latency; here that is the DSCP NQB, RFC 9956's. A packet that cannot be marked is left
@@ -45,13 +46,14 @@
 //! without collisions of their identifiers.
 //!
 //! # Sources
-//! CableLabs, CM-SP-MULPIv3.1-I25, 2023, annexes M to P, as CableLabs' module for ns-3 follows them; Briscoe, White, RFC 9957,
-//! 2026, for queue protection; White, Pan, RFC 8034, 2017, for DOCSIS-PIE; White, Fossati, Geib, RFC 9956, 2026, for NQB; Linux
-//! 7.2, sch_dualpi2.c, for the weighted round robin. Tested against a plain re-implementation, packet by packet.
+//! CableLabs, CM-SP-MULPIv3.1-I25, 2023, annexes M to P, as CableLabs' module for ns-3 follows them; White, Pan, RFC 8034,
+//! 2017; Briscoe, White, RFC 9957, 2026; White, Fossati, Geib, RFC 9956, 2026; Linux 7.2, sch_dualpi2.c, for the weighted
+//! round robin. Tested against a plain re-implementation, packet by packet.
 
 mod protection;
 #[cfg(test)]
 mod tests;
+mod upstream;
 
 use super::dualpi2::{Weighted, ramp, recurs};
 use super::pie::{self, Pie};
@@ -61,6 +63,7 @@ use crate::dscp::Dscp;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 use protection::Protection;
+use upstream::Upstream;
 
 crate::params! {
     /// The parameters of Low Latency DOCSIS, with the names of CableLabs' module for ns-3 as aliases.
@@ -93,6 +96,10 @@ crate::params! {
         /// The low-latency queue's buffer; auto is 10 ms of the link's rate, at least 20 frames of the greatest size
         /// (C.2.2.7.11.4).
         buffer_l: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["CONFIG_BUFFER_SIZE", "LowLatencyConfigBufferSize"];
+        /// Upstream, the time from a request to its grant: d_L is then the delay of a virtual queue that the link serves at
+        /// once, and that is at least what waits beyond this time, on average (annex O, qdelayCoupledV). Auto is for
+        /// downstream: d_L is what waits over the link's rate (qdelayCoupledL).
+        loop_delay: Option<Span> = None, "s", Range::new(0.0, 10.0);
         /// Whether packets with the DSCP NQB join the low-latency queue (RFC 9956).
         nqb: bool = true, "";
         /// Whether packets with ECT(0) join the low-latency queue too, as those of DCTCP.
@@ -134,6 +141,7 @@ pub struct Lld {
     /// On the heap, so that other disciplines need no room for it.
     pie: Box<Pie>,
     protection: Option<Box<Protection>>,
+    upstream: Option<Box<Upstream>>,
     weighted: Weighted,
     rate: Rate,
     period: Span,
@@ -141,8 +149,9 @@ pub struct Lld {
     min_th: f64,
     range: f64,
     weight: f64,
-    /// Bytes from which on the low-latency queue takes no more.
+    /// Bytes from which on the low-latency queue takes no more, and the delay with a virtual queue.
     room: u64,
+    longest: Span,
     nqb: bool,
     any_ect: bool,
     /// Whether the next arrival has the DSCP NQB.
@@ -250,11 +259,13 @@ impl Discipline for Lld {
         let critical = [params.critical_ql.unwrap_or(max_th), params.critical_ql_score];
         let &Params { max_ql_score, lg_aging, attempts, bi_size, .. } = params;
         let weight = f64::from(params.weight);
+        let room = params.buffer(port.rate).saturating_sub(params.max_frame_size.0);
         Self {
             pie: Box::new(Pie::new(&params.pie(), port)),
             protection: params
                 .queue_protection
                 .then(|| Box::new(Protection::new(critical, max_ql_score, lg_aging, attempts, bi_size))),
+            upstream: params.loop_delay.map(|delay| Box::new(Upstream::new(port.rate, delay))),
             weighted: Weighted::new(PARTS - weight, PARTS, port.mtu()),
             rate: port.rate,
             period: params.t_update,
@@ -262,7 +273,8 @@ impl Discipline for Lld {
             min_th: min_th.secs(),
             range: max_th.secs() - min_th.secs(),
             weight: weight / PARTS,
-            room: params.buffer(port.rate).saturating_sub(params.max_frame_size.0),
+            room,
+            longest: Span::from_secs(8.0 * room as f64 / port.rate.bits()),
             nqb: params.nqb,
             any_ect: params.any_ect,
             is_nqb: false,
@@ -315,7 +327,13 @@ impl Discipline for Lld {
             return (LOW_LATENCY, Verdict::Pass);
         }
         let bytes = lanes[LOW_LATENCY].bytes;
-        self.delay = Span::from_secs(8.0 * (bytes + u64::from(packet.size)) as f64 / self.rate.bits());
+        self.delay = match &mut self.upstream {
+            None => Span::from_secs(8.0 * (bytes + u64::from(packet.size)) as f64 / self.rate.bits()),
+            Some(upstream) => {
+                upstream.advance(now, bytes);
+                upstream.add(packet.size)
+            }
+        };
         let native = ramp(self.delay.secs() - self.min_th, self.range);
         self.p_l = native.max(self.coupled());
         let mark = recurs(&mut self.sum, self.p_l) && packet.ect;
@@ -326,9 +344,17 @@ impl Discipline for Lld {
             self.sanctioned += 1;
             (CLASSIC, self.on_classic(now, packet, buffer, lanes, rng))
         } else {
-            self.refused = bytes >= self.room;
+            self.refused = match self.upstream {
+                None => bytes >= self.room,
+                Some(_) => self.delay >= self.longest,
+            };
             (LOW_LATENCY, Verdict::Pass)
         };
+        if let Some(upstream) = &mut self.upstream
+            && (lane == CLASSIC || self.refused)
+        {
+            upstream.withdraw(packet.size);
+        }
         if verdict == Verdict::Drop || self.refused {
             return (lane, verdict);
         }
@@ -355,7 +381,7 @@ impl Discipline for Lld {
     #[inline]
     fn on_dequeue<R: Uniform>(
         &mut self,
-        _: Time,
+        now: Time,
         lane: usize,
         packet: &Packet,
         _: &Backlog,
@@ -364,6 +390,9 @@ impl Discipline for Lld {
         _: &mut R,
     ) -> Verdict {
         if lane == LOW_LATENCY {
+            if let Some(upstream) = &mut self.upstream {
+                upstream.advance(now, lanes[LOW_LATENCY].bytes + u64::from(packet.size));
+            }
             self.left += u64::from(packet.size);
         }
         if lanes[1 - lane].packets > 0 {
@@ -394,7 +423,10 @@ impl Discipline for Lld {
         }
     }
 
-    fn resume(&mut self, _: Time, before: Self) {
+    fn resume(&mut self, now: Time, before: Self) {
+        if let Some(upstream) = &mut self.upstream {
+            upstream.resume(now, before.upstream.map(|before| *before));
+        }
         self.pie.resume(*before.pie);
         if let (Some(protection), Some(before)) = (&mut self.protection, before.protection) {
             protection.resume(*before);

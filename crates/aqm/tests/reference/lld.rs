@@ -41,6 +41,12 @@ pub(crate) struct Lld {
     pub(crate) lg_aging: i64,
     pub(crate) attempts: u32,
     bi_size: u32,
+    /// The loop delay in seconds, if there is a virtual queue.
+    pub(crate) loop_delay: Option<f64>,
+    vq: f64,
+    t_last: f64,
+    vq_ticks: u64,
+    average_aq: f64,
     ql: VecDeque<(Arrival, bool)>,
     qc: VecDeque<(Arrival, bool)>,
     buckets: Vec<Bucket>,
@@ -73,6 +79,11 @@ impl Lld {
             lg_aging: 19,
             attempts: 2,
             bi_size,
+            loop_delay: None,
+            vq: 0.0,
+            t_last: 0.0,
+            vq_ticks: 0,
+            average_aq: 0.0,
             ql: VecDeque::new(),
             qc: VecDeque::new(),
             buckets: vec![Bucket { id: None, t_exp: 0 }; (1 << bi_size) + 1],
@@ -177,6 +188,31 @@ impl Lld {
         qdelay > critical_ql && qdelay * qlscore > critical_ql * critical_ql_score
     }
 
+    /// The virtual queue with another packet of this size.
+    fn qdelay_coupled_v(&mut self, now: f64, size: i64) -> f64 {
+        self.vq = f64::max(self.vq - (now - self.t_last), 0.0) + 8.0 * size as f64 / MAX_RATE;
+        self.t_last = now;
+        self.vq
+    }
+
+    /// Aligns the virtual queue at each multiple of 500 us until now.
+    fn align_vq(&mut self, now: f64) {
+        let Some(loop_delay) = self.loop_delay else { return };
+        while (self.vq_ticks + 1) * 500_000 <= (now * 1e9).round() as u64 {
+            self.vq_ticks += 1;
+            self.qdelay_coupled_v(self.vq_ticks as f64 * 0.0005, 0);
+            self.average_aq += (bytes(&self.ql) as f64 - self.average_aq) / 128.0;
+            let allowed_aq = loop_delay * MAX_RATE / 8.0;
+            if self.average_aq > allowed_aq {
+                self.vq = f64::max(self.vq, (self.average_aq - allowed_aq) * 8.0 / MAX_RATE);
+            }
+        }
+    }
+
+    fn decrease_vq(&mut self, size: i64) {
+        self.vq = f64::max(self.vq - 8.0 * size as f64 / MAX_RATE, 0.0);
+    }
+
     fn serves_l(&self) -> bool {
         !self.ql.is_empty() && (self.qc.is_empty() || self.credit <= 0)
     }
@@ -195,7 +231,16 @@ impl Scheme for Lld {
             return self.classic_enqueue(packet, false, u);
         }
         let before = bytes(&self.ql);
-        let qdelay = 8.0 * (before + packet.size) as f64 / MAX_RATE;
+        self.align_vq(packet.since);
+        let qdelay = match self.loop_delay {
+            None => 8.0 * (before + packet.size) as f64 / MAX_RATE,
+            Some(_) => (self.qdelay_coupled_v(packet.since, packet.size) * 1e9).round() / 1e9,
+        };
+        let room = self.config_buffer_size - 2000;
+        let is_space = match self.loop_delay {
+            None => before < room,
+            Some(_) => qdelay < 8.0 * room as f64 / MAX_RATE,
+        };
         let (min_th, max_th) = (FLOOR, FLOOR + RANGE);
         let prob_native = if qdelay >= max_th {
             1.0
@@ -212,14 +257,17 @@ impl Scheme for Lld {
         let marked = mark && packet.ect;
         if self.qprotect(&packet, qdelay, prob_native) {
             self.classic_enqueue(packet, marked, u);
-        } else if before < self.config_buffer_size - 2000 {
+            self.decrease_vq(packet.size);
+        } else if is_space {
             self.ql.push_back((packet, marked));
         } else {
             self.dropped.push(packet.number);
+            self.decrease_vq(packet.size);
         }
     }
 
-    fn dequeue(&mut self, _: f64, _: &mut dyn FnMut() -> f64) -> Option<Sent> {
+    fn dequeue(&mut self, now: f64, _: &mut dyn FnMut() -> f64) -> Option<Sent> {
+        self.align_vq(now);
         let from_l = self.serves_l();
         let Some((packet, mark)) = (if from_l { self.ql.pop_front() } else { self.qc.pop_front() }) else {
             self.credit = 1500 * (256 - 2 * self.weight);

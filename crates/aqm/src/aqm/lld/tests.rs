@@ -205,6 +205,53 @@ fn the_shares_of_the_link_are_230_and_26_of_256() {
     assert_eq!([one.serve(NOW, &lanes(0, 1)), one.serve(NOW, &lanes(1, 0))], [CLASSIC, LOW_LATENCY]);
 }
 
+#[test]
+fn upstream_packets_that_wait_for_grants_are_not_congestion() {
+    let params = Params { loop_delay: Some(Span::ms(4)), queue_protection: false, ..Params::default() };
+    let mut one = lld(params.clone());
+    let delay = |one: &mut Lld, us, waiting| {
+        arrives(one, Time::ZERO + Span::us(us), SCALABLE, (waiting, 0));
+        signals(one)[3]
+    };
+    // A packet takes 160 us; what waits does not count, and 100 us pass.
+    assert_close(delay(&mut one, 100, 20_000), 160e-6);
+    assert_close(delay(&mut one, 100, 20_000), 320e-6);
+    assert_close(delay(&mut one, 200, 20_000), 380e-6);
+    // Of 50 000 bytes that wait for long, 25 000 belong to the loop delay of 4 ms; the others take another 4 ms.
+    let long = delay(&mut one, 3_000_000, 50_000);
+    assert!((long - 4.16e-3).abs() < 1e-9, "{long}");
+    // The average is what counts: 50 000 bytes of which half are gone at the second comparison.
+    let mut two = lld(params);
+    two.on_dequeue(
+        Time::ZERO + Span::us(500),
+        LOW_LATENCY,
+        &SCALABLE,
+        &Backlog::default(),
+        &lanes(5_999_000, 0),
+        Span::ZERO,
+        &mut Draw(0.0),
+    );
+    // 6 000 000 / 128 = 46 875 bytes, of which 21 875 take 3.5 ms.
+    assert_close(delay(&mut two, 500, 5_999_000), 3.66e-3);
+}
+
+#[test]
+fn the_virtual_queue_is_full_by_its_delay_and_forgets_what_goes_elsewhere() {
+    let mut one = lld(Params { loop_delay: Some(Span::ms(4)), ..Params::default() });
+    let big = Packet { size: 1250, ..SCALABLE };
+    // 0.2 ms each: with the fourth to the sixth the score is 0.78, 2.54 and 5.10 ms. The others find what the sixth did.
+    let found: Vec<usize> = (0..8).map(|_| arrives(&mut one, NOW, big, (0, 0)).0).collect();
+    assert_eq!(found, [0, 0, 0, 0, 0, 1, 1, 1]);
+    assert_close(signals(&one)[3], 1.2e-3);
+    let mut two = lld(Params { loop_delay: Some(Span::ms(4)), queue_protection: false, ..Params::default() });
+    let lost = (0..60).filter(|_| {
+        arrives(&mut two, NOW, big, (0, 0));
+        two.evict(NOW, &lanes(1250, 0)).is_some()
+    });
+    // 60 500 bytes take 9.68 ms: 48 packets have less, the next one and all others have no room.
+    assert_eq!(lost.count(), 12);
+}
+
 /// Those of CableLabs' test suite `queue-protection`, with a score of 4 ms at a delay of 1 ms.
 fn protected() -> Params {
     Params { critical_ql: Some(Span::us(1000)), ..Params::default() }
