@@ -10,9 +10,12 @@ use std::path::Path;
 
 fn run(aqm: &str, settings: &[(&str, &str)]) -> Results {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/aqmlab/library/l4s.toml");
-    let mut document = Document::load(&path).unwrap();
+    let settings = [&[("traffic.scalable.tcp", "l4s")], settings].concat();
+    results(Document::load(&path).unwrap(), aqm, &settings)
+}
+
+fn results(mut document: Document, aqm: &str, settings: &[(&str, &str)]) -> Results {
     document.set_aqm(aqm).unwrap();
-    document.set_text("traffic.scalable.tcp", "l4s").unwrap();
     settings.iter().for_each(|(key, value)| document.set_text(key, value).unwrap());
     let mut run = Simulation::new(document.check().unwrap(), 1, ());
     run.advance(Time::MAX);
@@ -82,4 +85,84 @@ fn rates_are_windows_over_round_trips_and_without_the_coupling_they_are_not() {
     // In one queue, with the marks of its step for all, the scalable ones take nearly all.
     let alone = ratio("step", &[("aqm.ecn", "true")]);
     assert!(alone > 3.0, "{alone}");
+}
+
+#[test]
+fn low_latency_docsis_couples_marks_and_losses_and_shares_equally() {
+    let paced = [
+        ("traffic.scalable.tcp", "l4s:pacing=fq"),
+        ("dumbbell.rate", "200 Mbit/s"),
+        ("dumbbell.buffer", "2500 kB"),
+        ("duration", "40 s"),
+    ];
+    let results = run("lld", &paced);
+    let [classic, scalable] = ["classic", "scalable"].map(|name| &results.classes[name]);
+    // A packet of 1500 bytes counts as 1500 / 1024 in DOCSIS-PIE, and between two drops the sum of probabilities grows to 0.85
+    // before another is possible: p_C is 1.85 times 1024 / 1500 of the ratio of losses. The mean of a root is less than the
+    // root of the mean.
+    let drops_to_p = 1.85 * 1024.0 / 1500.0;
+    let coupled = 2.0 * (drops_to_p * classic.traffic.loss_ratio.unwrap()).sqrt();
+    let marked = scalable.traffic.mark_ratio.unwrap();
+    assert!((0.9..1.05).contains(&(marked / coupled)), "{marked} against {coupled}");
+    let rates = scalable.totals.goodput / classic.totals.goodput;
+    assert!((rates - 1.0).abs() < 0.15, "{rates}");
+    // DOCSIS-PIE holds the classic queue at its target. Nearly all low-latency packets find less than MINTH, 476 us.
+    let wait = classic.traffic.queue_delay_mean.unwrap();
+    assert!((wait - 0.010).abs() < 0.001, "{wait}");
+    let longest = scalable.traffic.queue_delay_p99.unwrap();
+    assert!(longest < 0.000_476, "{longest}");
+    assert!(results.metrics.link.utilisation > 0.98, "{}", results.metrics.link.utilisation);
+    // Without the coupling the scalable flows have their ramp alone, and most of the link.
+    let rates = {
+        let alone = run("lld", &[&paced[..], &[("aqm.k", "0")]].concat());
+        alone.classes["scalable"].totals.goodput / alone.classes["classic"].totals.goodput
+    };
+    assert!(rates > 2.0, "{rates}");
+}
+
+/// A game beside a download, and a flow that sends more than the link has with ECT(1), whatever is marked.
+const PROTECTED: &str = r#"
+duration = "30 s"
+warmup = "10 s"
+[dumbbell]
+rate = "50 Mbit/s"
+delay = "10 ms"
+buffer = "625 kB"
+[[traffic]]
+name = "game"
+kind = "cbr"
+rate = "0.5 Mbit/s"
+packet_size = "200 B"
+dscp = "NQB"
+[[traffic]]
+name = "download"
+tcp = "cubic"
+[[traffic]]
+name = "unresponsive"
+kind = "cbr"
+rate = "60 Mbit/s"
+packet_size = "1500 B"
+ecn = "ect1"
+start = "5 s"
+"#;
+
+#[test]
+fn queue_protection_sanctions_the_flow_that_builds_the_queue_and_no_other() {
+    let run = |aqm, settings: &[(&str, &str)]| {
+        let results = results(Document::parse(PROTECTED, "x.toml").unwrap(), aqm, settings);
+        ["game", "unresponsive"].map(|name| {
+            let traffic = &results.classes[name].traffic;
+            (traffic.queue_delay_p99.unwrap(), traffic.loss_ratio.unwrap())
+        })
+    };
+    // Packets are redirected from a delay of 1164 us on, the fewest before; one may be in transmission.
+    let [game, unresponsive] = run("lld", &[]);
+    assert!(game.0 < 0.0020 && game.1 == 0.0, "{game:?}");
+    assert!(unresponsive.0 > 0.05 && unresponsive.1 > 0.1, "{unresponsive:?}");
+    // Without it the game finds the low-latency queue full, which is 9.7 ms and a frame.
+    let [game, _] = run("lld", &[("aqm.queue_protection", "false")]);
+    assert!(game.0 > 0.009 && game.1 > 0.1, "{game:?}");
+    // Without its code point it waits with all that is classic.
+    let [game, _] = run("lld", &[("traffic.game.dscp", "BE")]);
+    assert!(game.0 > 0.05, "{game:?}");
 }
