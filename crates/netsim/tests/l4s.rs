@@ -97,9 +97,9 @@ fn low_latency_docsis_couples_marks_and_losses_and_shares_equally() {
     ];
     let results = run("lld", &paced);
     let [classic, scalable] = ["classic", "scalable"].map(|name| &results.classes[name]);
-    // A packet of 1500 bytes counts as 1500 / 1024 in DOCSIS-PIE, and between two drops the sum of probabilities grows to 0.85
-    // before another is possible: p_C is 1.85 times 1024 / 1500 of the ratio of losses. The mean of a root is less than the
-    // root of the mean.
+    // A packet of 1500 bytes counts as 1500 / 1024 in DOCSIS-PIE, and between two drops the sum of probabilities grows to
+    // 0.85 before another is possible: p_C is 1.85 times 1024 / 1500 of the ratio of losses. The mean of a root is less
+    // than the root of the mean.
     let drops_to_p = 1.85 * 1024.0 / 1500.0;
     let coupled = 2.0 * (drops_to_p * classic.traffic.loss_ratio.unwrap()).sqrt();
     let marked = scalable.traffic.mark_ratio.unwrap();

@@ -1,8 +1,8 @@
 //! Low Latency DOCSIS: a low-latency queue, protected from flows that fill it, coupled with a classic queue under PIE.
 //!
-//! A packet with ECT(1), CE or the DSCP NQB joins the queue "low_latency", any other the queue "classic". The delay that an
-//! arrival of the former would have, d_L, is what waits there with it over the link's rate. Upstream, where packets wait for
-//! grants too, it is that of a virtual queue (`loop_delay`).
+//! A packet with ECT(1), CE or the DSCP NQB joins the queue "low_latency", any other the queue "classic". The delay
+//! that an arrival of the former would have, d_L, is what waits there with it over the link's rate. Upstream, where
+//! packets wait for grants too, it is that of a virtual queue (`loop_delay`).
 //!
 //! ```text
 //! p_L' = (d_L - MINTH) / RANGE, clipped to [0, 1]      native mark probability              (annex N)
@@ -11,17 +11,17 @@
 //! p_L  = max(p_L', p_CL)                               mark probability of a low-latency packet
 //! ```
 //!
-//! p_C is the drop probability of DOCSIS-PIE (`pie` with its preset `docsis`) on the classic queue, which drops at arrivals
-//! and has the delay d_C: what waits there, over the rate that the low-latency queue leaves (annexes M and O):
+//! p_C is the drop probability of DOCSIS-PIE (`pie` with its preset `docsis`) on the classic queue, which drops at
+//! arrivals and has the delay d_C: what waits there, over the rate that the low-latency queue leaves (annexes M and O):
 //!
 //! ```text
 //! d_C = classic backlog / (rate - r_L)
 //! r_L = min(rate of departures from the low-latency queue in the last t_update, weight / 256 rate)
 //! ```
 //!
-//! Queue protection keeps a queuing score of each flow in the low-latency queue: the time in which its packets, each counted
-//! with the p_L' that it met, would drain at 2^lg_aging bytes a second (annex P; RFC 9957). A packet is redirected to the
-//! classic queue, and may be dropped there, if
+//! Queue protection keeps a queuing score of each flow in the low-latency queue: the time in which its packets, each
+//! counted with the p_L' that it met, would drain at 2^lg_aging bytes a second (annex P; RFC 9957). A packet is
+//! redirected to the classic queue, and may be dropped there, if
 //!
 //! ```text
 //! d_L > critical_ql    and    d_L score > critical_ql critical_ql_score
@@ -29,26 +29,26 @@
 //!
 //! Where both queues hold packets, `weight` of 256 parts of the link belong to the low-latency queue.
 //!
-//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per classic arrival that DOCSIS-PIE may drop; marks have none.
-//! State: that of PIE, a sum of mark probabilities, the bytes that have left the low-latency queue since the last update, the
-//! credit of the scheduler, and a flow with a time for each bucket of queue protection.
+//! Decides at: enqueue. Timer: `t_update`. Randomness: one draw per classic arrival that DOCSIS-PIE may drop; marks
+//! have none. State: that of PIE, a sum of mark probabilities, the bytes that have left the low-latency queue since the
+//! last update, the credit of the scheduler, and a flow with a time for each bucket of queue protection.
 //!
 //! # Departures from the source
-//! The rate of the aggregate service flow (AMSR) is that of the link, and neither service flow has a rate of its own; peak
-//! rates and bursts are omitted. What waits is counted on the wire, with the link's own header. A cable modem
-//! measures the loop delay, and its virtual queue allows for guaranteed grants; here `loop_delay` is set, and there are none. The
-//! link's buffer holds both queues, and is the BUFFER_SIZE whose third
-//! must fill before DOCSIS-PIE drops; the low-latency queue has `buffer_l` of it at most. Scheduling by weight is by bytes,
-//! packet for packet, as in `dualpi2`; CableLabs' module for ns-3 has a deficit round robin downstream in which the quanta are
-//! as 230 to 256. It also takes EF for low latency; here that is the DSCP NQB, RFC 9956's. A packet that cannot be marked is left
-//! as it is, and counts as marked in the sum of probabilities, as in that module. Sanctioned packets keep their DSCP. Numbers
+//! The rate of the aggregate service flow (AMSR) is that of the link, and neither service flow has a rate of its own;
+//! peak rates and bursts are omitted. What waits is counted on the wire, with the link's own header. A cable modem
+//! measures the loop delay, and its virtual queue allows for guaranteed grants; here `loop_delay` is set, and there are
+//! none. The link's buffer holds both queues, and is the BUFFER_SIZE whose third must fill before DOCSIS-PIE drops; the
+//! low-latency queue has `buffer_l` of it at most. Scheduling by weight is by bytes, packet for packet, as in
+//! `dualpi2`; CableLabs' module for ns-3 has a deficit round robin downstream in which the quanta are as 230 to 256. It
+//! also takes EF for low latency; here that is the DSCP NQB, RFC 9956's. A packet that cannot be marked is left as it
+//! is, and counts as marked in the sum of probabilities, as in that module. Sanctioned packets keep their DSCP. Numbers
 //! are floating-point except scores, which are whole nanoseconds. The flows of queue protection are those of the hosts,
 //! without collisions of their identifiers.
 //!
 //! # Sources
-//! CableLabs, CM-SP-MULPIv3.1-I25, 2023, annexes M to P, as CableLabs' module for ns-3 follows them; White, Pan, RFC 8034,
-//! 2017; Briscoe, White, RFC 9957, 2026; White, Fossati, Geib, RFC 9956, 2026; Linux 7.2, sch_dualpi2.c, for the weighted
-//! round robin. Tested against a plain re-implementation, packet by packet.
+//! CableLabs, CM-SP-MULPIv3.1-I25, 2023, annexes M to P and C.2.2.7, as CableLabs' module for ns-3 has them; White,
+//! Pan, RFC 8034, 2017; Briscoe, White, RFC 9957, 2026; White, Fossati, Geib, RFC 9956, 2026; Linux 7.2, sch_dualpi2.c,
+//! for the weighted round robin. Tested against a plain re-implementation, packet by packet.
 
 mod protection;
 #[cfg(test)]
@@ -80,7 +80,8 @@ crate::params! {
         max_burst: Span = Span::ms(142), "s", Range::new(0.0, 1e3), ["MAX_BURST", "MaxBurstAllowance"];
         /// The packet to which p_C applies: one of another size is dropped in proportion (RFC 8034).
         mean_packet: Bytes = Bytes(1024), "bytes", Range::new(1.0, 65_535.0), ["MEAN_PKTSIZE", "MeanPktSize"];
-        /// Coupling factor: the coupled mark probability is `k` sqrt(p_C); 2 makes windows equal (C.2.2.7.17.5, in tenths).
+        /// Coupling factor: the coupled mark probability is `k` sqrt(p_C); 2 makes windows equal (C.2.2.7.17.5, in
+        /// tenths).
         k: f64 = 2.0, "", Range::new(0.0, 25.5), ["coupling_factor", "CouplingFactor"];
         /// Delay at which every low-latency packet is marked (C.2.2.7.15.4); on a slow link more, two frames of the
         /// greatest size and the range.
@@ -88,17 +89,18 @@ crate::params! {
         /// Logarithm to base 2 of the range of delays below `max_th` in which low-latency packets are marked, in ns
         /// (C.2.2.7.15.5): 19 is 524 us.
         lg_range: u32 = 19, "", Range::new(0.0, 25.0), ["LG_RANGE", "LgRange"];
-        /// The greatest frame: no native mark before two of them wait, and the low-latency queue always has room for one
-        /// (annex N).
+        /// The greatest frame: no native mark before two of them wait, and the low-latency queue always has room for
+        /// one (annex N).
         max_frame_size: Bytes = Bytes(2000), "bytes", Range::new(1.0, 65_535.0), ["MAX_FRAME_SIZE", "MaxFrameSize"];
         /// The low-latency queue's share of the link, in 256ths (C.2.2.7.17.6).
         weight: u32 = 230, "", Range::new(1.0, 255.0), ["SCHEDULING_WEIGHT", "SchedulingWeight"];
         /// The low-latency queue's buffer; auto is 10 ms of the link's rate, at least 20 frames of the greatest size
         /// (C.2.2.7.11.4).
-        buffer_l: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9), ["CONFIG_BUFFER_SIZE", "LowLatencyConfigBufferSize"];
-        /// Upstream, the time from a request to its grant: d_L is then the delay of a virtual queue that the link serves at
-        /// once, and that is at least what waits beyond this time, on average (annex O, qdelayCoupledV). Auto is for
-        /// downstream: d_L is what waits over the link's rate (qdelayCoupledL).
+        buffer_l: Option<Bytes> = None, "bytes", Range::new(1.0, 1e9),
+            ["CONFIG_BUFFER_SIZE", "LowLatencyConfigBufferSize"];
+        /// Upstream, the time from a request to its grant: d_L is then the delay of a virtual queue that the link
+        /// serves at once, and that is at least what waits beyond this time, on average (annex O, `qdelayCoupledV`). Auto
+        /// is for downstream: d_L is what waits over the link's rate (`qdelayCoupledL`).
         loop_delay: Option<Span> = None, "s", Range::new(0.0, 10.0);
         /// Whether packets with the DSCP NQB join the low-latency queue (RFC 9956).
         nqb: bool = true, "";
@@ -106,12 +108,13 @@ crate::params! {
         any_ect: bool = false, "", Range::ANY, ["ClassifyEct0AsLowLatency"];
         /// Redirect packets of flows that build the low-latency queue to the classic queue (RFC 9957).
         queue_protection: bool = true, "", Range::ANY, ["QPROTECT_ON", "QProtectOn"];
-        /// Delay of the low-latency queue below which no packet is redirected (C.2.2.7.17.8); auto is the delay at which
-        /// every packet is marked.
+        /// Delay of the low-latency queue below which no packet is redirected (C.2.2.7.17.8); auto is the delay at
+        /// which every packet is marked.
         critical_ql: Option<Span> = None, "s", Range::new(0.0, 1e3), ["CRITICALqL", "QpLatencyThreshold"];
         /// Queuing score of a flow above which its packets are redirected where the delay is `critical_ql`; where it is
         /// longer, less is enough (C.2.2.7.17.9).
-        critical_ql_score: Span = Span::us(4000), "s", Range::new(0.0, 1e3), ["CRITICALqLSCORE", "QpQueuingScoreThreshold"];
+        critical_ql_score: Span = Span::us(4000), "s", Range::new(0.0, 1e3),
+            ["CRITICALqLSCORE", "QpQueuingScoreThreshold"];
         /// Logarithm to base 2 of the rate at which queuing scores fall, in bytes a second (C.2.2.7.17.10).
         lg_aging: u32 = 19, "", Range::new(0.0, 30.0), ["LG_AGING", "QpDrainRateExponent"];
         /// How many buckets are tried for a flow (RFC 9957).

@@ -1,7 +1,7 @@
 //! Queue protection: finds the flows whose packets build the low-latency queue (RFC 9957).
 //!
-//! Each of the busiest flows has a bucket, which holds the time at which its queuing score is used up. A bucket whose time
-//! has passed is free for any flow.
+//! Each of the busiest flows has a bucket, which holds the time at which its queuing score is used up. A bucket whose
+//! time has passed is free for any flow.
 
 use crate::contract::Packet;
 use crate::hash::mix;

@@ -239,7 +239,8 @@ fn upstream_packets_that_wait_for_grants_are_not_congestion() {
 fn the_virtual_queue_is_full_by_its_delay_and_forgets_what_goes_elsewhere() {
     let mut one = lld(Params { loop_delay: Some(Span::ms(4)), ..Params::default() });
     let big = Packet { size: 1250, ..SCALABLE };
-    // 0.2 ms each: with the fourth to the sixth the score is 0.78, 2.54 and 5.10 ms. The others find what the sixth did.
+    // 0.2 ms each: with the fourth to the sixth the score is 0.78, 2.54 and 5.10 ms. The others find what the sixth
+    // did.
     let found: Vec<usize> = (0..8).map(|_| arrives(&mut one, NOW, big, (0, 0)).0).collect();
     assert_eq!(found, [0, 0, 0, 0, 0, 1, 1, 1]);
     assert_close(signals(&one)[3], 1.2e-3);
