@@ -317,7 +317,7 @@ impl Scheme for Lld {
             } else if qdelay > 0.2 {
                 self.drop_prob += 0.02;
             }
-            self.drop_prob = self.drop_prob.max(0.0).min(PROB_LOW * MEAN_PKTSIZE / 64.0);
+            self.drop_prob = self.drop_prob.clamp(0.0, PROB_LOW * MEAN_PKTSIZE / 64.0);
         }
         self.prob_cl = f64::min(self.coupling * self.drop_prob.sqrt(), 1.0);
         self.burst_allowance = ((self.burst_allowance - INTERVAL).max(0.0) * 1e6).round() / 1e6;
