@@ -11,7 +11,7 @@ use run::{Column, Playback, Results};
 use scenario::model::{Ecn, EcnPath, TrafficKind as Traffic, Udp};
 use scenario::{Document, Scenario};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -186,6 +186,18 @@ fn a_middlebox_treats_packets_from_outside_as_in_the_simulation() {
     }
 }
 
+/// What the links do with packets from outside, which has to be what they do in the simulation; that alone knows goodputs.
+fn emulated_as_simulated(scenario: &Scenario) -> BTreeMap<String, LinkMetrics> {
+    let mut run = Simulation::new(scenario.clone(), 3, ());
+    run.advance(Time::MAX);
+    let [mut found, mut expected] = [emulated(scenario, 1).0.links, run.results().links];
+    for links in [&mut found, &mut expected] {
+        links.values_mut().for_each(|link| link.link_goodput = None);
+    }
+    assert_eq!(found, expected);
+    found
+}
+
 #[test]
 fn packets_from_outside_collide_as_in_the_simulation() {
     let mut scenario = scenario("collides", "droptail");
@@ -195,13 +207,7 @@ fn packets_from_outside_collide_as_in_the_simulation() {
     for entry in scenario.traffic.iter_mut().step_by(2) {
         std::mem::swap(&mut entry.from, &mut entry.to);
     }
-    let mut run = Simulation::new(scenario.clone(), 3, ());
-    run.advance(Time::MAX);
-    let mut expected = run.results().links;
-    expected.values_mut().for_each(|link| link.link_goodput = None);
-    let mut found = emulated(&scenario, 1).0.links;
-    found.values_mut().for_each(|link| link.link_goodput = None);
-    assert_eq!(found, expected);
+    let found = emulated_as_simulated(&scenario);
     assert!(found["sender1"].collisions > Some(10), "{:?}", found["sender1"].collisions);
 }
 
@@ -219,13 +225,7 @@ fn packets_from_outside_go_over_wifi_as_in_the_simulation() {
              buffer = \"60 packets\"\ndriver = 20\naqm = \"codel\"\n"
         );
         let scenario = over(&format!("wifi-{queues}"), &network, ends);
-        let mut run = Simulation::new(scenario.clone(), 3, ());
-        run.advance(Time::MAX);
-        let mut expected = run.results().links;
-        expected.values_mut().for_each(|link| link.link_goodput = None);
-        let mut found = emulated(&scenario, 1).0.links;
-        found.values_mut().for_each(|link| link.link_goodput = None);
-        assert_eq!(found, expected);
+        let found = emulated_as_simulated(&scenario);
         assert!(found["wlan-far"].collisions > Some(10) && found["wlan-far"].aggregate_mean > Some(1.0));
         let lost: u64 =
             found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
@@ -244,13 +244,7 @@ fn packets_from_outside_go_over_a_cell_as_in_the_simulation() {
                    users = [\"near\", \"far\"]\nwidth = 5\ncqi = [9, 3]\nspread = 2\nbuffer = \"60 packets\"\n\
                    aqm = \"codel\"\n";
     let scenario = over("cell", network, ends);
-    let mut run = Simulation::new(scenario.clone(), 3, ());
-    run.advance(Time::MAX);
-    let mut expected = run.results().links;
-    expected.values_mut().for_each(|link| link.link_goodput = None);
-    let mut found = emulated(&scenario, 1).0.links;
-    found.values_mut().for_each(|link| link.link_goodput = None);
-    assert_eq!(found, expected);
+    let found = emulated_as_simulated(&scenario);
     assert!(found["cell-far"].harq_rounds_mean > Some(1.05), "{:?}", found["cell-far"].harq_rounds_mean);
     let lost: u64 = found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
     assert!(lost > 10, "{lost}");
@@ -267,13 +261,7 @@ fn packets_from_outside_go_over_a_cable_network_as_in_the_simulation() {
                    modems = [\"home\", \"next\"]\nrate = [\"2 Mbit/s\", \"20 Mbit/s\"]\nfree = \"8 Mbit/s\"\n\
                    variation = 0.5\nbuffer = \"12 kB\"\naqm = \"pie:preset=docsis\"\n";
     let scenario = over("cable", network, ends);
-    let mut run = Simulation::new(scenario.clone(), 3, ());
-    run.advance(Time::MAX);
-    let mut expected = run.results().links;
-    expected.values_mut().for_each(|link| link.link_goodput = None);
-    let mut found = emulated(&scenario, 1).0.links;
-    found.values_mut().for_each(|link| link.link_goodput = None);
-    assert_eq!(found, expected);
+    let found = emulated_as_simulated(&scenario);
     assert!(found["cable-home"].channel_share > Some(0.0), "{found:?}");
     let lost: u64 = found.values().map(|link| link.traffic.drops_early + link.traffic.drops_overflow).sum();
     assert!(lost > 10, "{lost}");
@@ -282,16 +270,9 @@ fn packets_from_outside_go_over_a_cable_network_as_in_the_simulation() {
 #[test]
 fn packets_from_outside_have_the_jitter_of_the_simulation() {
     let mut scenario = scenario("jitter", "pi");
-    let emulation = |scenario: &Scenario| emulated(scenario, 1).0.links;
-    let still = emulation(&scenario);
+    let still = emulated(&scenario, 1).0.links;
     scenario.traffic.iter_mut().for_each(|entry| entry.send_jitter = Span::ms(3));
-    let mut run = Simulation::new(scenario.clone(), 3, ());
-    run.advance(Time::MAX);
-    let mut expected = run.results().links;
-    expected.values_mut().for_each(|link| link.link_goodput = None);
-    let mut found = emulation(&scenario);
-    found.values_mut().for_each(|link| link.link_goodput = None);
-    assert_eq!(found, expected);
+    let found = emulated_as_simulated(&scenario);
     assert_ne!(found, still);
 }
 

@@ -164,6 +164,14 @@ impl AqmQueue {
         self.idle.ns += (now - self.idle.since).nanos();
     }
 
+    /// Whether packets wait, on a medium that takes them later than at once.
+    pub(crate) fn note_waiting(&mut self, now: Time, waits: bool) {
+        if waits && !self.busy {
+            self.end_idleness(now);
+        }
+        self.sent = if waits { Time::MAX } else { now };
+    }
+
     /// There is no packet to send.
     #[inline]
     pub(crate) fn begin_idleness(&mut self, now: Time) {

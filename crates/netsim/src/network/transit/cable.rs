@@ -1,7 +1,7 @@
 //! Links of modems upstream.
 
 use super::Network;
-use crate::engine::order::{NEVER, Order};
+use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::network::access::Access;
 use crate::network::modem::Modem;
@@ -49,11 +49,7 @@ impl<P: Probe> Network<P> {
         let cable = self.modem(i).place.cable;
         let aqm_queue = self.links[i].aqm_queue();
         let waits = !aqm_queue.queue.is_empty();
-        if waits && !aqm_queue.busy {
-            aqm_queue.end_idleness(now);
-        }
-        // What waits is sent later.
-        aqm_queue.sent = if waits { Time::MAX } else { now };
+        aqm_queue.note_waiting(now, waits);
         match aqm_queue.access.as_deref_mut() {
             Some(Access::Modem(modem)) => modem.next(now, waiting, &self.upstreams[cable].rules),
             _ => Time::MAX,
@@ -61,9 +57,7 @@ impl<P: Probe> Network<P> {
     }
 
     fn schedule_upstream<C: Order>(&mut self, clock: C, cable: usize) {
-        let at = self.upstreams[cable].next;
-        let key = if at == Time::MAX { NEVER } else { self.wake_key(clock, at.since(self.events.now())) };
-        self.events.set(self.upstreams[cable].event, key);
+        self.set_step(clock, self.upstreams[cable].event, self.upstreams[cable].next);
     }
 
     /// Something is to be done in a cable network.

@@ -1,7 +1,7 @@
 //! Links that are parts of a cell.
 
 use super::Network;
-use crate::engine::order::{NEVER, Order};
+use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::network::access::Access;
 use crate::network::bearer::{Bearer, Outcome};
@@ -57,18 +57,12 @@ impl<P: Probe> Network<P> {
         }
         let at = bearer.next(now, waits);
         let aqm_queue = self.links[i].aqm_queue();
-        if waits && !aqm_queue.busy {
-            aqm_queue.end_idleness(now);
-        }
-        // What waits is sent later.
-        aqm_queue.sent = if waits { Time::MAX } else { now };
+        aqm_queue.note_waiting(now, waits);
         at
     }
 
     fn schedule_cell<C: Order>(&mut self, clock: C, cell: usize) {
-        let at = self.cells[cell].next;
-        let key = if at == Time::MAX { NEVER } else { self.wake_key(clock, at.since(self.events.now())) };
-        self.events.set(self.cells[cell].event, key);
+        self.set_step(clock, self.cells[cell].event, self.cells[cell].next);
     }
 
     /// A slot of a cell begins.

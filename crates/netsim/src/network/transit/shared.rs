@@ -97,11 +97,15 @@ impl<P: Probe> Network<P> {
 
     /// Puts the next step of a station on the event list.
     fn schedule_station<C: Order>(&mut self, clock: C, i: usize) {
-        let now = self.events.now();
         let station = self.station(i);
         let next = station.next().min(station.resumes);
-        let key = if next == Time::MAX { NEVER } else { self.wake_key(clock, next.since(now)) };
         let slot = self.links[i].aqm_queue().ready_slot;
+        self.set_step(clock, slot, next);
+    }
+
+    /// Puts the next step of a station or a medium, at `at` or never, on the event list.
+    pub(super) fn set_step<C: Order>(&mut self, clock: C, slot: usize, at: Time) {
+        let key = if at == Time::MAX { NEVER } else { self.wake_key(clock, at.since(self.events.now())) };
         self.events.set(slot, key);
     }
 

@@ -1,7 +1,7 @@
 //! Links that are parts of a wireless LAN.
 
 use super::Network;
-use crate::engine::order::{NEVER, Order};
+use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::network::access::Access;
 use crate::network::fate::Cause;
@@ -116,8 +116,7 @@ impl<P: Probe> Network<P> {
     /// Puts the next step of a medium on the event list.
     fn schedule_medium<C: Order>(&mut self, clock: C, medium: usize) {
         let (at, _) = self.media[medium].next();
-        let key = if at == Time::MAX { NEVER } else { self.wake_key(clock, at.since(self.events.now())) };
-        self.events.set(self.media[medium].slot, key);
+        self.set_step(clock, self.media[medium].slot, at);
     }
 
     /// A medium takes its next step.
