@@ -430,6 +430,28 @@ fn a_setting_opens_what_was_written_as_text_and_replaces_its_synonym() {
 }
 
 #[test]
+fn beside_a_dumbbell_a_new_algorithm_is_that_of_the_observed_link() {
+    let link = "[[link]]\nname = \"router\"\nfrom = \"r2\"\nto = \"home\"\nrate = \"40 Mbit/s\"\n";
+    let text = format!("{EXP1}\n{link}aqm = \"codel\"\nreverse_aqm = \"red\"\n");
+    let names = |observed: &str| {
+        let mut document = parse(&text);
+        document.set_text("observe", observed).unwrap();
+        document.set_aqm("pie").unwrap();
+        document.set_text("aqm.target", "7 ms").unwrap();
+        assert_eq!(document.base_unit("aqm.target"), Some("s"));
+        let scenario = check(&document);
+        let of = |name| scenario.links.iter().find(|link| link.name == name).unwrap().aqm.clone().unwrap();
+        ["bottleneck", "router", "router:reverse"].map(of)
+    };
+    let pie = aqm("pie", &[("target", Value::Text("7 ms".into()))]);
+    let own = parse(&text).check().unwrap().links[0].aqm.clone().unwrap();
+    for observed in ["router", "router:reverse"] {
+        assert_eq!(names(observed), [own.clone(), pie.clone(), pie.clone()], "{observed}");
+    }
+    assert_eq!(names("bottleneck"), [pie, aqm("codel", &[]), aqm("red", &[])]);
+}
+
+#[test]
 fn a_new_algorithm_replaces_the_old_one_whole_and_in_a_graph_every_one() {
     let mut document = parse(EXP1);
     document.set_aqm("pi:q_ref=100").unwrap();

@@ -128,10 +128,11 @@ Aqm = Annotated[
         "--aqm",
         metavar="SPEC",
         autocompletion=completion.aqm,
-        help="Replace the queue discipline of the file, also that of the reverse direction if it has one: NAME or "
-        "NAME:KEY=VALUE,…. --set reverse_aqm.name=NAME sets that alone. Parameters have their defaults, also if the "
-        "file's discipline has this NAME; only a target queue set in the file (q0) is kept, unless SPEC sets "
-        "another. With --engine linux also kernel:WORDS, a discipline of Linux in tc's words.",
+        help="Replace the queue discipline of the file, also that of the reverse direction if it has one; beside a "
+        "dumbbell, that of the link that the file observes: NAME or NAME:KEY=VALUE,…. --set reverse_aqm.name=NAME sets "
+        "that alone. Parameters have their defaults, also if the file's discipline has this NAME; only a target queue "
+        "set in the file (q0) is kept, unless SPEC sets another. With --engine linux also kernel:WORDS, a discipline "
+        "of Linux in tc's words.",
     ),
 ]
 Settings = Annotated[

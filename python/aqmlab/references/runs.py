@@ -150,9 +150,9 @@ def _of_labels(labels: Iterable[str], scenario: Scenario, engine: str) -> Iterat
 
 def _with_observed(resolved: Mapping[str, Any], aqm: Mapping[str, Any]) -> dict[str, Any]:
     """Return a resolved scenario with another discipline at the observed link."""
-    if "aqm" in resolved:
+    observed = cables(resolved).get(resolved["observe"].removesuffix(":reverse"))
+    if observed is None:
         return {**resolved, "aqm": aqm}
-    observed = cables(resolved)[resolved["observe"]]
     kinds = {kind: resolved[kind] for kind in LISTS if kind in resolved}
     changed = {kind: [{**one, "aqm": aqm} if one is observed else one for one in of] for kind, of in kinds.items()}
     return {**resolved, **changed}

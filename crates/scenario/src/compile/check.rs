@@ -464,7 +464,7 @@ pub(crate) fn ports(tables: &Tables, scenario: &Scenario, reader: &mut Reader<'_
             let key = if cable == link.name { "aqm" } else { "reverse_aqm" };
             let path = match star(link, tables) {
                 Some((path, way, _)) => below(path, ALGORITHMS[way]),
-                None if tables.dumbbell.is_some() => key.to_owned(),
+                None if tables.dumbbell.is_some() && cable == BOTTLENECK => key.to_owned(),
                 None => format!("link.{cable}.{key}"),
             };
             reader.refuse(&below(&path, &name), Some(found), format!("must be {allowed}"));

@@ -1,6 +1,6 @@
 //! The numbers of a program, which counts in base units: a file has the unit beside each number.
 
-use crate::keys::{ALGORITHMS, LISTS, LOSSES, MANAGED, RECORDED, name_key};
+use crate::keys::{ALGORITHMS, LISTS, LOSSES, RECORDED, name_key};
 use crate::model::{General, Gilbert, Record, Response, Tcp};
 use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
@@ -41,13 +41,11 @@ impl Document {
     pub fn base_unit(&self, path: &str) -> Option<&'static str> {
         let keys: Vec<&str> = path.split('.').collect();
         let root = self.root();
-        if keys[0] == ALGORITHMS[0] && self.is_graph() {
-            // `aqm` is that of every link that has one.
-            let of =
-                |list| root.get(list).map(Node::entries).unwrap_or_default().iter().filter_map(Node::table);
-            let mut all = MANAGED.into_iter().flat_map(|list| of(list).map(move |table| (list, table)));
-            let (list, managed) = all.find(|(_, table)| table.get(keys[0]).is_some())?;
-            return self.unit(managed, &entry(list), &keys);
+        if keys[0] == ALGORITHMS[0]
+            && let Some(managed) = self.managed()
+        {
+            let (list, table) = self.entries(&managed).find(|(_, table)| table.get(keys[0]).is_some())?;
+            return self.unit(table, &entry(list), &keys);
         }
         match &keys[..] {
             [list, name, inside @ ..] if LISTS.contains(list) => {

@@ -29,6 +29,22 @@ pub struct Document {
     pub(super) extended: Option<Arc<Self>>,
 }
 
+/// The entries of a network to whose algorithms a change of `aqm` applies.
+pub(crate) enum Managed {
+    /// All, of a network without a dumbbell.
+    All,
+    /// The one that has this link, without its direction.
+    Of(String),
+}
+
+impl Managed {
+    fn has(&self, list: &str, table: &Table) -> bool {
+        let Self::Of(link) = self else { return true };
+        let rest = table.text("name").and_then(|name| link.strip_prefix(name));
+        rest.is_some_and(|rest| rest.is_empty() || (list != "link" && rest.starts_with('-')))
+    }
+}
+
 impl Document {
     /// A text as it stands.
     pub(super) fn written(text: &str, name: &str) -> Result<Self, Problems> {
@@ -66,8 +82,9 @@ impl Document {
     }
 
     /// Replaces the algorithm by `NAME` or `NAME:KEY=VALUE,KEY=VALUE`: that of the bottleneck, and of its reverse direction
-    /// if the file gives it one; without a `[dumbbell]`, that of every link that has one. Parameters that `text` does not
-    /// set have their defaults; but a target queue length of the file is kept.
+    /// if the file gives it one; those of the entry that `observe` names instead, if it has some; without a `[dumbbell]`,
+    /// that of every link that has one. Parameters that `text` does not set have their defaults; but a target queue length
+    /// of the file is kept.
     ///
     /// # Errors
     /// If `text` is not of this form, too long or too deeply nested, or no link has an algorithm to replace.
@@ -81,7 +98,7 @@ impl Document {
             return Err(Problem::of_value(origin, "aqm", Some(format!("{text:?}")), message));
         };
         let node = |old: Option<&Node>| Node::new(origin.clone(), Data::Table(kept(old, table.clone())));
-        if !self.is_graph() {
+        let Some(managed) = self.managed() else {
             // A reverse direction with a discipline of its own gets it too: otherwise its queue would decide the results.
             for key in ALGORITHMS {
                 let old = self.root.get(key);
@@ -91,9 +108,9 @@ impl Document {
                 }
             }
             return Ok(());
-        }
+        };
         let mut replaced = false;
-        for link in self.managed() {
+        for link in self.managed_mut(&managed) {
             for key in ALGORITHMS {
                 if let Some(old) = link.get_mut(key) {
                     *old = node(Some(&*old));
@@ -118,24 +135,45 @@ impl Document {
         before.iter().filter(lost).map(|(origin, _)| origin.to_string()).min()
     }
 
-    /// Whether the network consists of `[[link]]`s and `[[wifi]]`s only, to whose algorithms a change of `aqm` applies.
+    /// Whether the network consists of entries of [`MANAGED`] only.
     pub(crate) fn is_graph(&self) -> bool {
         self.root.get("dumbbell").is_none() && MANAGED.iter().any(|list| self.root.get(list).is_some())
     }
 
-    /// The tables of the entries that may have algorithms.
-    fn managed(&mut self) -> impl Iterator<Item = &mut Table> {
-        let lists = self.root.iter_mut().filter(|(list, _)| MANAGED.contains(list));
-        lists.flat_map(|(_, node)| node.entries_mut()).filter_map(Node::table_mut)
+    /// To whose algorithms a change of `aqm` applies; `None` if to those of the dumbbell.
+    pub(crate) fn managed(&self) -> Option<Managed> {
+        if self.is_graph() {
+            return Some(Managed::All);
+        }
+        let observed = Managed::Of(self.root.text("observe")?.trim_end_matches(":reverse").to_owned());
+        let has_one = |table: &Table| ALGORITHMS.iter().any(|key| table.get(key).is_some());
+        let found = self.entries(&observed).any(|(_, table)| has_one(table));
+        found.then_some(observed)
     }
 
-    /// Sets a parameter of the algorithm of every link that has one.
-    fn put_in_every_algorithm(&mut self, path: &[&str], node: &Node) -> Result<(), Problem> {
-        for link in self.managed() {
+    /// These entries, each with its list.
+    pub(crate) fn entries(&self, managed: &Managed) -> impl Iterator<Item = (&'static str, &Table)> {
+        let of =
+            |list| self.root.get(list).map(Node::entries).unwrap_or_default().iter().filter_map(Node::table);
+        let all = MANAGED.into_iter().flat_map(move |list| of(list).map(move |table| (list, table)));
+        all.filter(|(list, table)| managed.has(list, table))
+    }
+
+    fn managed_mut(&mut self, managed: &Managed) -> impl Iterator<Item = &mut Table> {
+        let lists = self.root.iter_mut().filter(|(list, _)| MANAGED.contains(list));
+        lists.flat_map(|(list, node)| {
+            let tables = node.entries_mut().iter_mut().filter_map(Node::table_mut);
+            tables.filter(|table| managed.has(list, table))
+        })
+    }
+
+    /// Sets a parameter of the algorithms of these entries.
+    fn put_in_algorithms(&mut self, managed: &Managed, path: &[&str], node: &Node) -> Result<(), Problem> {
+        for table in self.managed_mut(managed) {
             for key in ALGORITHMS {
-                if link.get(key).is_some() {
+                if table.get(key).is_some() {
                     let keys: Vec<&str> = std::iter::once(key).chain(path.iter().copied()).collect();
-                    descend(link, "", &keys, node.clone())?;
+                    descend(table, "", &keys, node.clone())?;
                 }
             }
         }
@@ -160,9 +198,9 @@ impl Document {
         }
         if let ["aqm", rest @ ..] = &keys[..]
             && !rest.is_empty()
-            && self.is_graph()
+            && let Some(managed) = self.managed()
         {
-            return self.put_in_every_algorithm(rest, &node);
+            return self.put_in_algorithms(&managed, rest, &node);
         }
         if let [SWEEP, VARY, rest @ ..] = &keys[..]
             && !rest.is_empty()
