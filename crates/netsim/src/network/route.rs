@@ -11,15 +11,14 @@ pub(crate) const END: u32 = u32::MAX;
 /// Set in a hop whose link has an algorithm, so that the link itself need not be asked.
 const AQM: u32 = 1 << 31;
 /// What happens after a hop: [`Then`].
-const THEN: u32 = 7 << 28;
-const THEN_WAITS: u32 = (Then::Waits as u32) << 28;
-const THEN_EARLY: u32 = (Then::Early as u32) << 28;
-const THEN_GOES_ON: u32 = (Then::GoesOn as u32) << 28;
-const THEN_WANDERS: u32 = (Then::Wanders as u32) << 28;
+const THEN: u32 = 3 << 29;
+const THEN_WAITS: u32 = (Then::Waits as u32) << 29;
+const THEN_EARLY: u32 = (Then::Early as u32) << 29;
+const THEN_GOES_ON: u32 = (Then::GoesOn as u32) << 29;
 /// Set in a hop whose link has a gate.
-const GATED: u32 = 1 << 27;
+const GATED: u32 = 1 << 28;
 /// Set in a hop whose link has an algorithm and works ahead.
-const AHEAD: u32 = 1 << 26;
+const AHEAD: u32 = 1 << 27;
 const FLAGS: u32 = AQM | THEN | GATED | AHEAD;
 
 /// One hop of a path: a link, with its properties and what happens after it; or the end.
@@ -35,10 +34,8 @@ pub(crate) enum Then {
     Waits,
     /// It is delivered, before its time.
     Early,
-    /// As `Waits`, without its mark.
-    WaitsUnmarked,
-    /// As `Waits`, for a time of its own; there may be two of it.
-    Wanders,
+    /// As `Waits`, for a time of its own or without its mark; there may be two of it.
+    Apart,
 }
 
 impl Hop {
@@ -71,8 +68,7 @@ impl Hop {
             THEN_WAITS => Then::Waits,
             THEN_EARLY => Then::Early,
             THEN_GOES_ON => Then::GoesOn,
-            THEN_WANDERS => Then::Wanders,
-            _ => Then::WaitsUnmarked,
+            _ => Then::Apart,
         }
     }
 
@@ -207,9 +203,8 @@ impl<'a> Routes<'a> {
             let i = number as usize;
             let link = &self.links[i];
             let then = match self.hops[at + 1] {
-                _ if link.variation.is_some() => Then::Wanders,
                 // A packet that goes on with another ECN field must be written down first.
-                _ if link.ecn_path == EcnPath::ClearMarks => Then::WaitsUnmarked,
+                _ if link.variation.is_some() || link.ecn_path == EcnPath::ClearMarks => Then::Apart,
                 _ if link.ecn_path == EcnPath::Clear => Then::Waits,
                 END if plan.nodes[link.to] => Then::Early,
                 next if next != END && plan.takes_over[next as usize] => Then::GoesOn,
@@ -319,7 +314,7 @@ mod tests {
         for (ecn_path, then, gated) in [
             (EcnPath::Pass, Then::GoesOn, false),
             (EcnPath::Clear, Then::Waits, true),
-            (EcnPath::ClearMarks, Then::WaitsUnmarked, false),
+            (EcnPath::ClearMarks, Then::Apart, false),
             (EcnPath::Drop, Then::GoesOn, true),
             (EcnPath::Refuse, Then::GoesOn, true),
         ] {

@@ -386,12 +386,7 @@ impl<P: Probe> Network<P> {
                     self.launch(clock, i, since, passage, Next { hop: next, marked }, packet);
                     return None;
                 }
-                Then::WaitsUnmarked => {
-                    let next = Next { hop: next, marked: false };
-                    self.launch(clock, i, since, passage, next, &packet.unmarked());
-                    return None;
-                }
-                Then::Wanders => {
+                Then::Apart => {
                     self.wander(clock, i, since, passage, Next { hop: next, marked }, packet);
                     return None;
                 }
@@ -515,7 +510,7 @@ fn assign_slots(
 ) -> Vec<Event> {
     let mut has_line = vec![lookahead == Lookahead::None; links.len()];
     for hop in hops.iter().filter(|hop| !hop.is_end()) {
-        has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::WaitsUnmarked | Then::Wanders);
+        has_line[hop.link()] |= matches!(hop.then(), Then::Waits | Then::Apart);
     }
     let mut slots = Vec::new();
     for (i, link) in links.iter_mut().enumerate().filter(|&(i, _)| has_line[i]) {

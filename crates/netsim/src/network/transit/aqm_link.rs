@@ -169,11 +169,7 @@ impl<P: Probe> Network<P> {
                 let next = Next { hop: packet.hop, marked: false };
                 self.launch(clock, i, clock.at(start), passage, next, &packet);
             }
-            Then::WaitsUnmarked => {
-                let next = Next { hop: packet.hop, marked: false };
-                self.launch(clock, i, clock.at(start), passage, next, &packet.unmarked());
-            }
-            Then::Wanders => {
+            Then::Apart => {
                 let next = Next { hop: packet.hop, marked: false };
                 self.wander(clock, i, clock.at(start), passage, next, &packet);
             }

@@ -45,7 +45,7 @@ impl<P: Probe> Network<P> {
         } else if let Some(passage) = self.accept(clock, i, coming, packet) {
             let next = Next { hop: next, marked: false };
             match hop.then() {
-                Then::Wanders => self.wander(clock, i, since, passage, next, packet),
+                Then::Apart => self.wander(clock, i, since, passage, next, packet),
                 _ => self.launch(clock, i, since, passage, next, packet),
             }
         }

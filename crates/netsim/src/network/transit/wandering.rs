@@ -8,8 +8,9 @@ use crate::network::link::{Flight, Passage};
 use crate::packet::Packet;
 
 impl<P: Probe> Network<P> {
-    /// Puts a packet, and perhaps a copy, on the line of a link whose delay varies; so far its passage ends with its
-    /// transmission. On the integer clock it counts as under way from `since` on.
+    /// Puts a packet, and perhaps a copy, on the line of a link whose delay varies, where its passage so far ends with its
+    /// transmission; or puts it on the line of one that clears marks. On the integer clock it counts as under way from
+    /// `since` on.
     #[inline(never)]
     pub(super) fn wander<C: Order>(
         &mut self,
@@ -21,7 +22,8 @@ impl<P: Probe> Network<P> {
         packet: &Packet,
     ) {
         let Some(wander) = &mut self.links[i].wander else {
-            return self.launch(clock, i, since, passage, next, packet);
+            let next = Next { marked: false, ..next };
+            return self.launch(clock, i, since, passage, next, &packet.unmarked());
         };
         let mut packet = packet.at_hop(next.hop, next.marked);
         if wander.unmarks {
