@@ -1,6 +1,7 @@
 """Two saved results compared: settings, versions, metrics with paired or Welch's intervals, and what is refused."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from scipy import stats
 
 import aqmlab
 from aqmlab import Comparison, Result, Scenario, Summary
-from aqmlab.diffs.diff import Setting, welch
+from aqmlab.diffs.diff import Change, Setting, welch
 from aqmlab.results.student import quantile
 
 
@@ -182,3 +183,63 @@ def test_another_version_is_named(result: Result) -> None:
     found = aqmlab.diff(result, replace(result, version="0.0.9"))
     assert found.origins == (Setting("version", result.version, "0.0.9"),)
     assert next(line for line in repr(found).splitlines() if line.startswith("version")).endswith("0.0.9")
+
+
+def test_a_limit_is_passed_beyond_it_and_beyond_the_seeds(tiny: Scenario, result: Result) -> None:
+    found = aqmlab.diff(result, aqmlab.run(tiny.with_({"dumbbell.rate": "1 Mbit/s"}), seeds=3))
+    change = found.metrics[""]["link_goodput"]
+    assert change.difference is not None
+    assert change.ci95 is not None
+    assert change.difference < -change.ci95 < 0, "half as much is carried, whatever the seed"
+    fall, mean = -change.difference, change.first.mean
+    assert mean is not None
+    for limit, is_passed in [
+        (f"link_goodput -{0.99 * fall}", True),
+        (f"link_goodput -{1.01 * fall}", False),
+        (f"link_goodput -{99 * fall / mean} %", True),
+        (f"link_goodput -{101 * fall / mean} %", False),
+        ("link_goodput +1 %", False),
+    ]:
+        assert [each.label for each in found.passed(limit)] == [""] * is_passed, limit
+    # A difference that may be one of the seeds alone is none.
+    noisy = Change(change.first, change.second, -fall, 1.01 * fall)
+    assert replace(found, metrics={"": {"link_goodput": noisy}}).passed(f"link_goodput -{0.99 * fall}") == []
+    alone = Change(change.first, change.second, -fall, None)
+    assert replace(found, metrics={"": {"link_goodput": alone}}).passed(f"link_goodput -{0.99 * fall}") != []
+
+
+def test_limits_are_for_each_label_and_each_entry(tiny: Scenario) -> None:
+    first, second = (Comparison({"a": aqmlab.run(tiny), "b": aqmlab.run(tiny.with_({"aqm.q0": q}))}) for q in (20, 5))
+    (passed,) = aqmlab.diff(first, second).passed("long.delay_mean -1 us")
+    assert (passed.label, passed.limit.name) == ("b", "classes.long.delay_mean")
+    assert str(passed).startswith("b: classes.long.delay_mean from ")
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ("goodput", "must be METRIC +AMOUNT or METRIC -AMOUNT"),
+        ("goodput 10 %", "must be METRIC +AMOUNT or METRIC -AMOUNT"),
+        ("goodput +x", "must be METRIC +AMOUNT or METRIC -AMOUNT"),
+        (
+            "goodput +1 ms",
+            "the amount must be above 0, in % of the mean, as in 1 %, or as in 0.1 Mbit/s",
+        ),
+        ("goodput -0 %", "the amount must be above 0"),
+        ("rtt_p9 +1 ms", "there is no such metric; did you mean 'rtt_p99'?"),
+        ("nobody.goodput +1 %", "there is no classes.nobody.goodput on both sides"),
+    ],
+)
+def test_a_limit_of_another_form_is_refused(result: Result, limit: str, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
+        aqmlab.diff(result, result).passed(limit)
+
+
+def test_the_command_ends_with_6_beyond_a_limit(quick_cli: Cli, tiny: Scenario, tmp_path: Path) -> None:
+    for name, q0 in (("a", 20), ("b", 5)):
+        aqmlab.run(tiny.with_({"aqm.q0": q0})).save(tmp_path / name)
+    done = quick_cli("diff", "a", "b", "--fail", "queue_mean +1 %", "--fail", "queue_mean -1 %")
+    assert (done.returncode, done.stderr.count("beyond")) == (6, 1)
+    assert "Mean queue (packets)" in done.stdout
+    assert quick_cli("diff", "b", "a", "--fail", "queue_mean -1 %").returncode == 0
+    assert quick_cli("diff", "b", "a", "--fail", "queue_mean").returncode == 2

@@ -43,15 +43,13 @@ def test_a_width_without_a_unit_has_that_of_the_metric(text: str, width: float) 
         ("goodput 1 %", "must be METRIC ±WIDTH"),
         ("goodput ±1 %, jain", "'jain': must be METRIC ±WIDTH"),
         ("godput ±1 %", "there is no such metric; did you mean 'goodput'?"),
-        ("goodput ±1 ms", r"goodput ±1 ms: .* as in ±0.1 Mbit/s"),
+        ("goodput ±1 ms", r"goodput ±1 ms: .* as in 0.1 Mbit/s"),
         ("goodput ±", "the width must be above 0"),
         ("goodput ±0 %", "the width must be above 0"),
         ("goodput ±-1 %", "the width must be above 0"),
         ("goodput ±nan", "the width must be above 0"),
         ("goodput ±inf %", "the width must be above 0"),
         ("goodput ±1 %, goodput ±2 %", "goodput is given twice"),
-        ("flows.long.goodput ±1 %", r"must be METRIC, classes\.NAME\.METRIC"),
-        ("classes.goodput ±1 %", r"must be METRIC, classes\.NAME\.METRIC"),
     ],
 )
 def test_a_wrong_text_is_refused_with_what_is_allowed(text: str, message: str) -> None:

@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from aqmlab import _core
 from aqmlab.results.metrics import METRICS, Metric
 from aqmlab.results.summary import Summary
+from aqmlab.results.words import name_of, quantity
 
 EXAMPLE = "p95 delay < 20 ms, goodput"
-
-ALIASES: Mapping[str, str] = {
-    "delay": "queue_delay_mean",
-    "mean delay": "queue_delay_mean",
-    "median delay": "queue_delay_p50",
-    "p50 delay": "queue_delay_p50",
-    "p95 delay": "queue_delay_p95",
-    "p99 delay": "queue_delay_p99",
-    "max delay": "queue_delay_max",
-    "queue": "queue_mean",
-    "loss": "loss_ratio",
-    "marks": "mark_ratio",
-    "fairness": "jain",
-    "page time": "session_time_mean",
-}
-"""Words for metrics; ``call.delay_p95`` is the metric of a traffic entry."""
 
 _GOAL = re.compile(r"(?:(?P<way>min|max)\s+)?(?P<name>[^<>=]+?)\s*(?:(?P<sign><=?|>=?)\s*(?P<value>[^<>=]+))?")
 
@@ -93,7 +76,7 @@ def _goal(text: str) -> Goal:
     found = _GOAL.fullmatch(text)
     if not found:
         raise ValueError(f"{text!r}: must be METRIC, min METRIC, max METRIC, METRIC < LIMIT or METRIC > LIMIT")
-    name = _name(found["name"])
+    name = name_of(found["name"])
     metric = METRICS[name.rpartition(".")[2]]
     if found["sign"]:
         if found["way"]:
@@ -104,36 +87,17 @@ def _goal(text: str) -> Goal:
     return Goal(text, name, found["way"] == "max" or (not found["way"] and metric.better == "more"))
 
 
-def _name(words: str) -> str:
-    """Return the name in results of a metric's words."""
-    owner, dot, last = words.strip().rpartition(".")
-    name = ALIASES.get(" ".join(last.split()), last)
-    if name not in METRICS:
-        near = difflib.get_close_matches(last, [*METRICS, *ALIASES], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join([*ALIASES, *METRICS])}"
-        raise ValueError(f"{words}: there is no such metric; {hint}")
-    if dot and not owner.startswith(("classes.", "links.", "lanes.")):
-        owner = f"classes.{owner}"
-    return f"{owner}{dot}{name}"
-
-
 _MOST: Mapping[str, float] = {"fraction": 1.0, "jain": 1.0, "mos": 4.5}
 """The greatest value of metrics of a unit, or of one metric."""
 
 
 def _limit(value: str, metric: Metric, text: str) -> float:
-    percent = value.endswith("%")
-    converted = _core.in_base_unit(value)
-    try:
-        if percent and metric.unit in ("fraction", "1"):
-            limit = float(value[:-1]) / 100
-        elif converted and converted[1] == metric.unit:
-            limit = converted[0]
-        else:
-            limit = float(value.removesuffix(metric.unit or " "))
-    except ValueError:
+    parts = value.endswith("%") and metric.unit in ("fraction", "1")
+    limit = quantity(value[:-1] if parts else value, metric)
+    if limit is None:
         example = {"s": "20 ms", "bit/s": "8 Mbit/s", "fraction": "1 %"}.get(metric.unit, "50")
-        raise ValueError(f"{text!r}: the limit of {metric.name} must be like {example}") from None
+        raise ValueError(f"{text!r}: the limit of {metric.name} must be like {example}")
+    limit /= 100 if parts else 1
     least = -math.inf if metric.name == "rtt_bias" else 0.0
     most = _MOST.get(metric.name, _MOST.get(metric.unit, math.inf))
     if not (math.isfinite(limit) and least <= limit <= most):

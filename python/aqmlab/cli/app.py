@@ -98,8 +98,8 @@ app = Commands(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit status: 0 on success; 1 if a run failed; 2 for bad usage or a bad scenario; "
     "3 if finished runs were lost from the store; 4 if a limit came before the precision of --until; "
-    "5 if figures of an archive were not made again; 130 after Ctrl-C, "
-    "143 after SIGTERM, 129 after SIGHUP.",
+    "5 if figures of an archive were not made again; 6 if a difference is beyond a limit of diff --fail; "
+    "130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.",
 )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from aqmlab.diffs.limits import Passed, limit, passed
 from aqmlab.diffs.saved import Case, Saved, of
 from aqmlab.presenters import presented
 from aqmlab.results.differences import subtracted
@@ -93,6 +94,27 @@ class Diff:
         """The labels that only the first has, and those that only the second has."""
         one, other = self.first.cases, self.second.cases
         return [label for label in one if label not in other], [label for label in other if label not in one]
+
+    def passed(self, *limits: str) -> list[Passed]:
+        """Return where limits are passed, each as text or with its ``label`` and ``change``.
+
+        Parameters
+        ----------
+        *limits : str
+            ``METRIC +AMOUNT`` for the most by which it may rise from the first to the second, ``METRIC -AMOUNT`` for
+            the most by which it may fall. A percentage is one of the first mean: ``rtt_p95 +10 %``.
+
+        Returns
+        -------
+        list of Passed
+            Where the mean difference is beyond a limit, and its 95 % interval excludes 0 if there are several runs.
+
+        Raises
+        ------
+        ValueError
+            If a text is no limit, or no label has the metric on both sides.
+        """
+        return [each for text in limits for each in passed(limit(text), self.metrics)]
 
     def document(self) -> dict[str, Any]:
         """Return the differences as a dictionary for JSON.

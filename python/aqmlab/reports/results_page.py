@@ -104,7 +104,8 @@ results themselves. It lists
 
 `--json` prints `first`, `second`, `command`, `settings`, `origins` (versions and engines), `only_first`, `only_second`,
 `paired`, and `metrics`: `{{LABEL: {{METRIC: …}}}}` with `first`, `second`, `difference` and `ci95`; the label of a
-single result is empty. What a run cost is left out.
+single result is empty. What a run cost is left out. `--fail LIMIT` ends the command with status 6 if a metric rises or
+falls by more: [a check in CI](../guide/gate.md).
 
 ## Figures
 

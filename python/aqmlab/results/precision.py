@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab import _core
 from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
+from aqmlab.results.words import difference, name_of
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -20,7 +19,6 @@ EXAMPLE = "goodput ±1 %, queue_delay_mean ±2 ms"
 
 
 _CONDITION = re.compile(r"\s*([^±,]+?)\s*(?:±|\+/-|\+-)\s*([^,]*?)\s*(?:,|$)")
-_GROUPS = ("classes", "links", "lanes")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,38 +62,13 @@ def conditions(text: str) -> list[Condition]:
     return found
 
 
-def _condition(name: str, width: str) -> Condition:
-    group, dot, rest = name.partition(".")
-    if dot and (group not in _GROUPS or "." not in rest):
-        raise ValueError(f"{name}: must be METRIC, classes.NAME.METRIC, links.NAME.METRIC or lanes.LINK.LANE.METRIC")
-    metric = METRICS.get(name.rpartition(".")[2])
-    if metric is None:
-        near = difflib.get_close_matches(name.rpartition(".")[2], METRICS, n=1)
-        raise ValueError(f"{name}: there is no such metric" + (f"; did you mean {near[0]!r}?" if near else ""))
-    relative = width.endswith("%")
-    number = _number(width[:-1]) if relative else _quantity(width, metric.unit)
-    unit = metric.unit or "1"
-    if number is None or not 0 < number < math.inf:
-        example = {"s": "±2 ms", "bit/s": "±0.1 Mbit/s", "fraction": "±0.001"}.get(unit, "±0.5")
-        raise ValueError(
-            f"{name} ±{width}: the width must be above 0, in % of the mean, as in ±1 %, or as in {example}"
-        )
-    return Condition(name, number / 100 if relative else number, relative, f"±{width}")
-
-
-def _quantity(text: str, unit: str) -> float | None:
-    number = _number(text.removesuffix(unit) if unit else text)
-    if number is not None:
-        return number
-    converted = _core.in_base_unit(text)
-    return converted[0] if converted and converted[1] == unit else None
-
-
-def _number(text: str) -> float | None:
+def _condition(words: str, width: str) -> Condition:
+    name = name_of(words)
     try:
-        return float(text)
-    except ValueError:
-        return None
+        size, relative = difference(width, METRICS[name.rpartition(".")[2]])
+    except ValueError as error:
+        raise ValueError(f"{words} ±{width}: the width {error}") from None
+    return Condition(name, size, relative, f"±{width}")
 
 
 @dataclass(frozen=True, slots=True)
