@@ -225,6 +225,23 @@ fn queues_are_those_of_the_stations_or_one_for_all() {
 }
 
 #[test]
+fn what_a_station_sends_to_another_passes_the_access_points_queue() {
+    for queues in ["shared", "station"] {
+        let text = lan(
+            [7, 7],
+            &format!("queues = \"{queues}\"\nbuffer = \"20 packets\""),
+            &cbr("only", "near", "far", 70.0),
+        );
+        let results = run(&text);
+        let queue = &results.links[if queues == "shared" { "wlan" } else { "wlan-far" }];
+        let received = results.links["wlan-near:reverse"].traffic.throughput;
+        near(queue.traffic.arrivals as f64 * 12_000.0 / 10.0, received, 0.01);
+        // Both have the medium equally often, and only the station always has enough for an aggregate.
+        assert!(queue.traffic.drops_overflow > 1000, "{queues}: {}", queue.traffic.drops_overflow);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_and_another_one_another() {
     let text = lan(
         [7, 2],

@@ -60,6 +60,10 @@ fn shared_queues_are_one_link_in_front_of_a_driver() {
     assert_eq!((&*down.name, down.aqm.as_ref().map(AnyParams::name)), ("wlan-near", Some("droptail")));
     assert_eq!((down.buffer, front.buffer), (Limit::Packets(123), Limit::Packets(1000)));
     assert_eq!(&scenario.nodes[down.from], "wlan.driver");
+    // What stations send comes to the access point, and from there to this queue if it is for another station.
+    let ends = [3, 5].map(|link| [scenario.links[link].from, scenario.links[link].to]);
+    let ends = ends.map(|ends| ends.map(|node| &*scenario.nodes[node]));
+    assert_eq!(ends, [["wlan.receiver", "ap"], ["near", "wlan.receiver"]]);
     assert!(!scenario.wifis[0].aql, "there are no queues of stations to take from");
 }
 

@@ -70,7 +70,8 @@ impl Network {
         }
     }
 
-    /// Adds a `[[wifi]]`, number `lan`: with a queue for all stations, the driver behind it is a node.
+    /// Adds a `[[wifi]]`, number `lan`. With a queue for all stations, the driver behind it is a node, and so is its
+    /// receiver: what a station sends to another passes that queue as well.
     fn wifi(&mut self, entry: &WifiEntry, lan: usize) {
         let (table, Some(wifi)) = (&entry.table, &entry.wifi) else { return };
         let air = |part| Some(Air { lan, part });
@@ -78,6 +79,7 @@ impl Network {
         // The access point has a queue to be observed, so it always has an algorithm.
         let managed = aqm.or_else(droptail);
         let driver = format!("{}.driver", table.name);
+        let mut receiver = None;
         let (from, own) = match table.queues {
             Queues::Station => (&table.ap, (managed, table.buffer)),
             Queues::Shared => {
@@ -85,6 +87,8 @@ impl Network {
                 let ends = [&*table.ap, &*driver];
                 let front = spoke(table.name.clone(), ends, Span::ZERO, rates, buffers, [managed, None]);
                 self.connect(Cable { airs: [air(Part::Front), None], ..front });
+                receiver = Some(self.node(&format!("{}.receiver", table.name)));
+                self.back(|back| &mut back.from, receiver);
                 (&driver, (droptail(), Buffer::Limit(Limit::Packets(table.driver))))
             }
         };
@@ -94,6 +98,14 @@ impl Network {
             let aqms = [aqm, reverse_aqm.clone()];
             let link = spoke(entry.link(station), [from, station], table.delay, rates, buffers, aqms);
             self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], ..link });
+            self.back(|back| &mut back.to, receiver);
+        }
+    }
+
+    /// The link back of the last cable begins or ends at this node, if there is one.
+    fn back(&mut self, end: impl Fn(&mut Link) -> &mut usize, node: Option<usize>) {
+        if let (Some(link), Some(node)) = (self.links.last_mut(), node) {
+            *end(link) = node;
         }
     }
 
