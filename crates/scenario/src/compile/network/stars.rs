@@ -66,14 +66,14 @@ impl Network {
         let links: Vec<String> = entry.table.stations.iter().map(|station| entry.link(station)).collect();
         if self.may_name((&entry.path, &entry.table.name), &links, reader) {
             self.wifi(entry, self.wifis.len());
-            self.wifis.extend(entry.wifi.clone());
+            self.wifis.extend(entry.wifi.as_ref().map(|(wifi, _)| wifi.clone()));
         }
     }
 
     /// Adds a `[[wifi]]`, number `lan`. With a queue for all stations, the driver behind it is a node, and so is its
     /// receiver: what a station sends to another passes that queue as well.
     fn wifi(&mut self, entry: &WifiEntry, lan: usize) {
-        let (table, Some(wifi)) = (&entry.table, &entry.wifi) else { return };
+        let (table, Some((wifi, recorded))) = (&entry.table, &entry.wifi) else { return };
         let air = |part| Some(Air { lan, part });
         let [aqm, reverse_aqm] = params(&entry.aqms);
         // The access point has a queue to be observed, so it always has an algorithm.
@@ -97,7 +97,8 @@ impl Network {
             let (rates, buffers) = ([phy.rate(); 2], [buffer, table.reverse_buffer]);
             let aqms = [aqm, reverse_aqm.clone()];
             let link = spoke(entry.link(station), [from, station], table.delay, rates, buffers, aqms);
-            self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], ..link });
+            let changes = Changes::of(None, None, &[recorded[i].clone(), recorded[i].clone()]);
+            self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], changes, ..link });
             self.back(|back| &mut back.to, receiver);
         }
     }
