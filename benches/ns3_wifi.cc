@@ -88,9 +88,16 @@ main(int argc, char* argv[])
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100)));
     // An agreement on block ACKs is not given up before the access point has won the medium for its answer: Linux waits 1 s.
     Config::SetDefault("ns3::QosTxop::AddBaResponseTimeout", TimeValue(Seconds(1)));
+    // An aggregate without an answer is sent again, as ath9k does, without a request for the answer (BAR) before it. Then
+    // none may be given up: without a request the receiver waits for its frames for ever.
+    Config::SetDefault("ns3::QosTxop::UseExplicitBarAfterMissedBlockAck", BooleanValue(false));
+    Config::SetDefault("ns3::WifiRemoteStationManager::MaxSsrc", UintegerValue(255));
     Config::SetDefault("ns3::WifiRemoteStationManager::RtsCtsThreshold", UintegerValue(4692480));
     Config::SetDefault("ns3::WifiRemoteStationManager::FragmentationThreshold", UintegerValue(4692480));
     Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TypeId::LookupByName("ns3::TcpCubic")));
+    // A measurement for each ACK lets the variance of the round trip fade within one. By RFC 6298 most time-outs would be
+    // too early.
+    Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(10)));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(SEGMENT));
     Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(1 << 22));
     Config::SetDefault("ns3::TcpSocket::RcvBufSize", UintegerValue(1 << 22));
@@ -107,6 +114,9 @@ main(int argc, char* argv[])
     Ssid ssid("x");
     mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid));
     NetDeviceContainer staDevices = wifi.Install(phy, mac, sta);
+    // All stations share the one queue of an access point.
+    const std::string shared = std::to_string(400 * stations) + "p";
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(shared)));
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid));
     NetDeviceContainer apDevice = wifi.Install(phy, mac, ap);
     for (uint32_t i = 0; i < slow; i++)

@@ -225,6 +225,46 @@ fn queues_are_those_of_the_stations_or_one_for_all() {
 }
 
 #[test]
+fn a_recorded_rate_is_that_of_the_transmissions_that_begin_in_its_time() {
+    let file = std::env::temp_dir().join(format!("aqmlab-walk-{}.csv", std::process::id()));
+    // MCS 7 and MCS 1, for 1 s each.
+    std::fs::write(&file, "time,rate_mbps\n0,65\n1,13\n2,65\n3,13\n").unwrap();
+    // Of one frame at a time the goodput is not in proportion to the rate.
+    let rates = format!("frames = 1\nrates = {{ file = {:?} }}\n", file.display().to_string());
+    let with = |mcs: &str, from: &str, to: &str| {
+        let text = lan([7, 7], &rates, &cbr("only", from, to, 80.0)).replace("mcs = [7, 7]", mcs);
+        run(&text).metrics.flows.goodput
+    };
+    for (from, to) in [("server", "near"), ("near", "server")] {
+        let fixed =
+            |mcs: u32| run(&lan([mcs, 7], "frames = 1", &cbr("only", from, to, 80.0))).metrics.flows.goodput;
+        let mean = (fixed(7) + fixed(1)) / 2.0;
+        near(with("mcs = [\"auto\", 7]", from, to), mean, 0.01);
+        // The other one begins a half later, at the same rates.
+        near(with("", from, to), mean, 0.01);
+        near(with("mcs = [7, \"auto\"]", from, to), fixed(7), 1e-3);
+    }
+    std::fs::remove_file(&file).unwrap();
+}
+
+#[test]
+fn what_a_station_sends_to_another_passes_the_access_points_queue() {
+    for queues in ["shared", "station"] {
+        let text = lan(
+            [7, 7],
+            &format!("queues = \"{queues}\"\nbuffer = \"20 packets\""),
+            &cbr("only", "near", "far", 70.0),
+        );
+        let results = run(&text);
+        let queue = &results.links[if queues == "shared" { "wlan" } else { "wlan-far" }];
+        let received = results.links["wlan-near:reverse"].traffic.throughput;
+        near(queue.traffic.arrivals as f64 * 12_000.0 / 10.0, received, 0.01);
+        // Both have the medium equally often, and only the station always has enough for an aggregate.
+        assert!(queue.traffic.drops_overflow > 1000, "{queues}: {}", queue.traffic.drops_overflow);
+    }
+}
+
+#[test]
 fn the_same_seed_gives_the_same_run_and_another_one_another() {
     let text = lan(
         [7, 2],

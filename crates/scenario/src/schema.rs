@@ -68,7 +68,7 @@ fn whole() -> Json {
     let algorithms = || ALGORITHMS.map(|key| (key.to_owned(), json!({ "$ref": "#/$defs/aqm" })));
     let link = json!({ "required": ["from", "to"], "properties": Map::from_iter(algorithms()) });
     let traffic = json!({ "if": { "not": { "required": ["kind"] } }, "then": kind_only(&default_kind()) });
-    let wifi = json!({ "required": ["ap", "stations", "mcs"], "properties": Map::from_iter(algorithms()) });
+    let wifi = json!({ "required": ["ap", "stations"], "properties": Map::from_iter(algorithms()) });
     let cell = json!({ "required": ["base", "users"], "properties": Map::from_iter(algorithms()) });
     let cable = json!({ "required": ["cmts", "modems"], "properties": Map::from_iter(algorithms()) });
     let lists = [("link", link), ("wifi", wifi), ("cell", cell), ("cable", cable), ("traffic", traffic)];

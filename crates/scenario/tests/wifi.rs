@@ -1,9 +1,10 @@
 //! `[[wifi]]`: the links that it makes, and tables that are refused.
 
 use aqm::aqm::AnyParams;
-use aqm::unit::{Limit, Rate};
+use aqm::unit::{Limit, Rate, Span};
 use scenario::model::{Air, Part, Scheduler};
 use scenario::{Document, Scenario};
+use std::fs;
 
 const GOOD: &str = "\
 [[link]]
@@ -60,6 +61,10 @@ fn shared_queues_are_one_link_in_front_of_a_driver() {
     assert_eq!((&*down.name, down.aqm.as_ref().map(AnyParams::name)), ("wlan-near", Some("droptail")));
     assert_eq!((down.buffer, front.buffer), (Limit::Packets(123), Limit::Packets(1000)));
     assert_eq!(&scenario.nodes[down.from], "wlan.driver");
+    // What stations send comes to the access point, and from there to this queue if it is for another station.
+    let ends = [3, 5].map(|link| [scenario.links[link].from, scenario.links[link].to]);
+    let ends = ends.map(|ends| ends.map(|node| &*scenario.nodes[node]));
+    assert_eq!(ends, [["wlan.receiver", "ap"], ["near", "wlan.receiver"]]);
     assert!(!scenario.wifis[0].aql, "there are no queues of stations to take from");
 }
 
@@ -86,7 +91,7 @@ fn what_does_not_fit_together_is_refused_with_its_cure() {
     for (lines, message) in [
         (
             "",
-            "x.toml:4: wifi.wlan.mcs: missing: near has no rate; give one MCS for all stations or one for each",
+            "x.toml:4: wifi.wlan.mcs: missing: near has no rate; give one MCS for all stations or one for each, or `rates`",
         ),
         (
             "mcs = [1, 2, 3]",
@@ -134,14 +139,57 @@ fn what_does_not_fit_together_is_refused_with_its_cure() {
             "mcs = 0\nbuffer = \"100 B\"",
             "x.toml:9: wifi.wlan.buffer = \"100 B\": must hold the largest packet, \"1500 B\"",
         ),
-        ("mcs = 0\nrate = \"1 Mbit/s\"", "x.toml:9: wifi.wlan.rate: unknown key; known: "),
+        ("mcs = 0\nrate = \"1 Mbit/s\"", "x.toml:9: wifi.wlan.rate: unknown key; did you mean \"rates\"?"),
     ] {
         let said = checked(&with(lines)).unwrap_err();
-        assert!(
-            said == message || message.ends_with("known: ") && said.starts_with(message),
-            "{said}\n{message}"
-        );
+        assert_eq!(said, message);
     }
+}
+
+#[test]
+fn stations_without_an_mcs_begin_at_other_places_of_a_recording() {
+    let folder = std::env::temp_dir().join(format!("aqmlab-wifi-{}", std::process::id()));
+    fs::create_dir_all(&folder).unwrap();
+    let file = folder.join("walk.csv");
+    fs::write(&file, "time,rate_mbps\n0,86.03\n1,17.2\n2,8.6\n3,34.4\n").unwrap();
+    let recorded = |more: &str| format!("rates = {{ file = {:?}{more} }}", file.display().to_string());
+    let scenario = checked(&with(&recorded(""))).unwrap();
+    let rates = |link: usize| [0, 1, 2, 3].map(|s| scenario.links[link].rate_at(Span::s(s)).bits() / 1e6);
+    let whole = [86.03, 17.2, 8.6, 34.4];
+    assert_eq!([2, 3].map(rates), [whole, whole]);
+    assert_eq!([4, 5].map(rates), [[8.6, 34.4, 86.03, 17.2], [8.6, 34.4, 86.03, 17.2]]);
+    // One alone begins with the recording, and the other has its MCS.
+    let scenario = checked(&with(&format!("mcs = [0, \"auto\"]\n{}", recorded("")))).unwrap();
+    assert_eq!((scenario.links[2].changes.len(), scenario.links[4].changes.len()), (0, 4));
+    assert_eq!(scenario.links[4].rate_at(Span::ZERO), Rate::bit_per_s(86_030_000));
+    for (lines, message) in [
+        (
+            format!("mcs = 3\n{}", recorded("")),
+            "x.toml:9: wifi.wlan.rates: each station has an MCS: set `mcs` of those that follow it to \"auto\", or \
+             remove the recording",
+        ),
+        (
+            "mcs = [3, \"auto\"]".to_owned(),
+            "x.toml:8: wifi.wlan.mcs: missing: far has no rate; give one MCS for all stations or one for each, or `rates`",
+        ),
+        (
+            recorded(", loss = \"x\""),
+            "wifi.wlan.rates.loss = \"x\": a wireless LAN has its own delays and losses: remove it, or use a [[link]]",
+        ),
+        (
+            "rates = { bin = \"1 s\" }".to_owned(),
+            "x.toml:8: wifi.wlan.rates: needs a `file`: CSV, or a packet-delivery trace of Mahimahi",
+        ),
+    ] {
+        let said = checked(&with(&lines)).unwrap_err();
+        assert!(said.contains(message), "{said}\n{message}");
+    }
+    fs::write(&file, "time,rate_mbps\n0,86.03\n1,0.9\n2,1\n").unwrap();
+    let said = checked(&with(&recorded(""))).unwrap_err();
+    fs::remove_dir_all(&folder).unwrap();
+    let message =
+        "wifi.wlan.rates: has 900 kbit/s: must be at least 1 Mbit/s at any time; remove the lines below it";
+    assert!(said.ends_with(message), "{said}");
 }
 
 #[test]

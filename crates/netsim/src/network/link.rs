@@ -231,8 +231,10 @@ impl Link {
         if let Some(aqm_queue) = &mut self.aqm_queue {
             aqm_queue.note_rate(now, self.transmitter.rate);
             aqm_queue.queue.set_rate(rate);
-            if let Some(Access::Ethernet(station)) = aqm_queue.access.as_deref_mut() {
-                station.set_rate(rate);
+            match aqm_queue.access.as_deref_mut() {
+                Some(Access::Ethernet(station)) => station.set_rate(rate),
+                Some(Access::Wifi(radio)) => radio.phy.set_rate(rate),
+                _ => {}
             }
         }
         self.transmitter.change(rate);

@@ -47,8 +47,9 @@ pub(crate) struct Radio {
     /// Most failures of a frame, and the frames that a block ACK covers.
     retries: u32,
     window: usize,
-    held: Ring<(Frame, State)>,
-    /// How long the data of the held frames take.
+    /// Each with how long its data take, by the rate at which it came.
+    held: Ring<(Frame, State, Span)>,
+    /// The sum of these times.
     pub(crate) airtime: Span,
     /// When its queue, which is paused, has another frame.
     pub(crate) resumes: Time,
@@ -80,7 +81,7 @@ impl Radio {
 
     /// The frames that are neither passed on nor given up.
     pub(crate) fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.held.iter().map(|(frame, _)| frame)
+        self.held.iter().map(|(frame, ..)| frame)
     }
 
     pub(crate) const fn is_empty(&self) -> bool {
@@ -96,19 +97,19 @@ impl Radio {
     pub(crate) fn hold(&mut self, frame: Frame) -> Span {
         let airtime = self.phy.rate().transmission(frame.length);
         self.airtime = self.airtime + airtime;
-        self.held.push_back((frame, State::Waits(0)));
+        self.held.push_back((frame, State::Waits(0), airtime));
         airtime
     }
 
     /// The bytes of the first frame, if there is one: it waits, because all before the first that waits leave.
     pub(crate) fn first(&self) -> Option<u32> {
-        self.held.front().map(|(frame, _)| frame.length)
+        self.held.front().map(|(frame, ..)| frame.length)
     }
 
     /// Adds those of the held frames to an aggregate that it does not cover yet, as far as the frames and the bytes
     /// allow: at least one. Returns whether another frame could be added.
     pub(crate) fn extend(&self, aggregate: &mut Aggregate, frames: u32, bytes: u32) -> bool {
-        while let Some((frame, state)) =
+        while let Some((frame, state, _)) =
             self.held.get(aggregate.places).filter(|_| aggregate.places < self.window)
         {
             if matches!(state, State::Waits(_)) {
@@ -128,7 +129,7 @@ impl Radio {
     pub(crate) fn note_transmission(&mut self, aggregate: Aggregate, collided: bool) -> bool {
         let mut received = false;
         for place in 0..aggregate.places {
-            let Some((_, state)) = self.held.get_mut(place) else { continue };
+            let Some((_, state, _)) = self.held.get_mut(place) else { continue };
             let State::Waits(failures) = *state else { continue };
             *state = if !collided && !self.errors.happens(self.phy.error) {
                 received = true;
@@ -144,15 +145,14 @@ impl Radio {
 
     /// Takes out the next frame whose fate is known, as are those of all before it.
     pub(crate) fn settled(&mut self) -> Option<Fate> {
-        let &(frame, state) = self.held.front()?;
+        let &(frame, state, airtime) = self.held.front()?;
         let fate = match state {
             State::Waits(_) => return None,
             State::Received => Fate::Sent(frame),
             State::GivenUp => Fate::GivenUp(frame),
         };
         self.held.pop_front();
-        let left = self.airtime.nanos() - self.phy.rate().transmission(frame.length).nanos();
-        self.airtime = Span::ns(left);
+        self.airtime = Span::ns(self.airtime.nanos() - airtime.nanos());
         Some(fate)
     }
 }

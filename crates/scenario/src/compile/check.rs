@@ -156,6 +156,10 @@ pub(crate) fn scenario(tables: &Tables, scenario: &Scenario, reader: &mut Reader
                 "`half_duplex` is Ethernet, of one rate in both directions: remove one of the two keys";
             reader.refuse(&below(path, key), None, message);
         }
+        for WifiEntry { path, wifi, .. } in &tables.wifis {
+            let first = wifi.iter().flat_map(|(_, rates)| rates.iter().flatten()).next().cloned();
+            recorded(path, &[first, None], general.duration, reader);
+        }
         for CellEntry { path, cell, .. } in &tables.cells {
             // The recording of all users is one.
             for rates in cell.iter().flat_map(|(_, rates)| rates.first()) {

@@ -180,8 +180,8 @@ pub struct Phy {
     /// The data end on a multiple of this behind their preamble.
     grid: Span,
     preamble: Span,
-    /// Data bits of a symbol of the control frames.
-    basic: u32,
+    /// The data subcarriers of all its streams.
+    tones: u32,
     most_bytes: u32,
     /// Bytes of its block ACKs.
     block_ack: u32,
@@ -195,12 +195,13 @@ impl Phy {
     pub fn new(standard: Standard, (width, streams, mcs): (u32, u32, u32), guard: Span, error: f64) -> Self {
         let (bits, above, below) = MODULATIONS[mcs as usize];
         let core = if standard == Standard::Ax { Span::ns(12_800) } else { Span::ns(3200) };
+        let tones = standard.subcarriers(width) * streams;
         Self {
-            bits: standard.subcarriers(width) * streams * bits * above / below,
+            bits: tones * bits * above / below,
             symbol: core + guard,
             grid: if standard == Standard::Ax { core + guard } else { LEGACY_SYMBOL },
             preamble: standard.preamble(streams, guard),
-            basic: BASIC[usize::from(mcs > 0) + usize::from(mcs > 2)],
+            tones,
             most_bytes: standard.most_bytes(),
             block_ack: BLOCK_ACK[usize::from(standard.most_frames() > SHORT_WINDOW)],
             error,
@@ -211,6 +212,12 @@ impl Phy {
     #[must_use]
     pub fn rate(&self) -> Rate {
         Rate::bit_per_s(u64::from(self.bits) * 1_000_000_000 / self.symbol.nanos())
+    }
+
+    /// Sends data from now on at the nearest rate that has whole bits in a symbol: of an MCS, or between two.
+    pub fn set_rate(&mut self, rate: Rate) {
+        let bits = (rate.whole_bits() * self.symbol.nanos() + 500_000_000) / 1_000_000_000;
+        self.bits = (bits as u32).max(1);
     }
 
     /// The bytes that a packet takes in an aggregate.
@@ -247,8 +254,10 @@ impl Phy {
         [self.control(RTS), self.control(ACK)]
     }
 
+    /// How long a control frame takes: at 6 Mbit/s beside data of MCS 0, at 12 beside MCS 1 and 2, otherwise at 24.
     fn control(&self, bytes: u32) -> Span {
-        LEGACY_PREAMBLE + LEGACY_SYMBOL * u64::from((AROUND + 8 * bytes).div_ceil(self.basic))
+        let basic = BASIC[(self.bits / self.tones).min(2) as usize];
+        LEGACY_PREAMBLE + LEGACY_SYMBOL * u64::from((AROUND + 8 * bytes).div_ceil(basic))
     }
 }
 
@@ -370,6 +379,13 @@ mod tests {
         // At the lowest MCS control frames go at 6 Mbit/s, at the next two at 12: 6 and 3 symbols.
         let basic = |mcs| Phy::new(Standard::N, (20, 1, mcs), Span::ns(800), 0.0).answer(1);
         assert_eq!([0, 1, 2, 3, 7].map(basic), [44, 32, 32, 28, 28].map(Span::us));
+        let mut between = Phy::new(Standard::N, (20, 1, 7), Span::ns(800), 0.0);
+        // 6.5 Mbit/s are MCS 0; of 7 Mbit/s a symbol has 28 bits.
+        for (kilobits, found) in [(6500, 6500), (7000, 7000), (7100, 7000), (7200, 7250), (19_500, 19_500)] {
+            between.set_rate(Rate::bit_per_s(kilobits * 1000));
+            assert_eq!(between.rate(), Rate::bit_per_s(found * 1000));
+        }
+        assert_eq!((between.answer(1), between.transmission(1544)), (Span::us(32), Span::us(36 + 4 * 159)));
         let long = Phy::new(Standard::Ax, (80, 2, 11), Span::ns(800), 0.0);
         assert_eq!(long.answer(2), Span::us(20 + 4 * 5));
         // Two HE-LTFs of 7.2 us.

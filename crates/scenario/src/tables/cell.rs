@@ -170,16 +170,7 @@ impl Reader<'_> {
         let both = [&mut table.rates, &mut table.reverse_rates];
         let mut found = [None, None];
         for ((said, key), found) in both.into_iter().zip(RECORDED).zip(&mut found) {
-            let at = below(path, key);
-            for (key, column) in said.iter().flat_map(|said| {
-                [("delay", &said.delay), ("round_trip", &said.round_trip), ("loss", &said.loss)]
-            }) {
-                if let Some(column) = column {
-                    let message = "a cell has its own delays and losses: remove it, or use a [[link]]";
-                    self.refuse(&below(&at, key), Some(format!("{column:?}")), message);
-                }
-            }
-            *found = self.recorded_rates(said, &at);
+            *found = self.recorded_alone(said, &below(path, key), "a cell");
         }
         found
     }

@@ -326,6 +326,29 @@ impl Reader<'_> {
         self.recording(&mut said.file, &below(path, "file"), |file| Rates::read(file, &how))
     }
 
+    /// As `recorded_rates`, of a medium, `what`, that takes neither delays nor losses from a recording.
+    pub(super) fn recorded_alone(
+        &mut self,
+        said: &mut Option<Recorded>,
+        path: &str,
+        what: &str,
+    ) -> Option<Rates> {
+        let columns = |said: &Recorded| {
+            [
+                ("delay", said.delay.clone()),
+                ("round_trip", said.round_trip.clone()),
+                ("loss", said.loss.clone()),
+            ]
+        };
+        for (key, column) in said.iter().flat_map(columns) {
+            if let Some(column) = column {
+                let message = format!("{what} has its own delays and losses: remove it, or use a [[link]]");
+                self.refuse(&below(path, key), Some(format!("{column:?}")), message);
+            }
+        }
+        self.recorded_rates(said, path)
+    }
+
     /// Refuses losses that a link has twice.
     pub(super) fn recorded_once(
         &mut self,

@@ -5,10 +5,14 @@ use crate::model::{Access, Buffer, Phy, Queues, Scheduler, Standard, Wifi};
 use crate::reader::{Algorithm, Reader};
 use crate::source::tree::Table;
 use crate::tables::link::{BUFFERS, DELAYS};
+use crate::tables::rates::{Rates, Recorded};
 use crate::tables::star::{Star, of};
 use aqm::params;
 use aqm::params::{Field, Range};
-use aqm::unit::{Limit, Span};
+use aqm::unit::{Limit, Rate, Span};
+
+/// The lowest rate of a recording: that of Wi-Fi of 1997.
+const LOWEST: Rate = Rate::mbit_per_s(1);
 
 /// The longest transmission that a preamble can announce.
 const LONGEST: f64 = 5.484e-3;
@@ -28,8 +32,13 @@ params! {
         standard: Standard = Standard::Ax, "";
         /// Width of the channel in MHz: 20 or 40, of `ac` and `ax` also 80 or 160.
         width: u32 = 20, "MHz", Range::new(20.0, 160.0);
-        /// Modulation and coding (MCS) of each station, both to it and from it: one for all, or one for each.
-        mcs: Option<Vec<u32>> = None, "", Range::new(0.0, 11.0);
+        /// Modulation and coding (MCS) of each station, both to it and from it: one for all, or one for each; auto for
+        /// those that follow `rates`.
+        mcs: Vec<Option<u32>> = vec![None], "", Range::new(0.0, 11.0);
+        /// A recording of the rate of the stations that have no MCS, both to them and from them, at least 1 Mbit/s; its
+        /// form is that of `dumbbell.rates`. Of several stations each begins its share of the recording later than
+        /// the one before. The rate is the nearest with whole bits in a symbol. A transmission keeps its rate.
+        rates: Option<Recorded> = None, "";
         /// Spatial streams of each station, as `mcs`: at most 4 of `n`, 8 of `ac` and `ax`.
         streams: Vec<u32> = vec![1], "streams", Range::new(1.0, 8.0);
         /// Guard interval: 0.8 us, of `n` and `ac` also 0.4 us, of `ax` also 1.6 us and 3.2 us.
@@ -91,8 +100,9 @@ pub(crate) struct WifiEntry {
     pub(crate) table: WifiTable,
     /// Those of the access point and of the stations.
     pub(crate) aqms: [Option<Algorithm>; 2],
-    /// What the engine needs; `None` if the values do not fit together.
-    pub(crate) wifi: Option<Wifi>,
+    /// What the engine needs, and the rates of the stations that were recorded; `None` if the values do not fit
+    /// together.
+    pub(crate) wifi: Option<(Wifi, Vec<Option<Rates>>)>,
 }
 
 impl WifiEntry {
@@ -109,17 +119,24 @@ impl Reader<'_> {
         let mut read: WifiTable = self.assigned(table, &path, &ALGORITHMS);
         read.name = label.to_owned();
         let aqms = ALGORITHMS.map(|key| self.named(table.get(key)?, &path, key));
+        let recorded = self.recorded_alone(&mut read.rates, &below(&path, "rates"), "a wireless LAN");
         let star = Star {
             middle: ("ap", "access point", &read.ap),
             others: ("stations", ["stations", "station"], &read.stations),
         };
         self.star(&star, &path);
-        let wifi = self.fits(&read, &star, &path);
+        let wifi = self.fits(&read, &star, recorded.as_ref(), &path);
         WifiEntry { path, table: read, aqms, wifi }
     }
 
     /// What the engine needs, if the values fit together.
-    fn fits(&mut self, table: &WifiTable, star: &Star<'_>, path: &str) -> Option<Wifi> {
+    fn fits(
+        &mut self,
+        table: &WifiTable,
+        star: &Star<'_>,
+        recorded: Option<&Rates>,
+        path: &str,
+    ) -> Option<(Wifi, Vec<Option<Rates>>)> {
         let WifiTable { standard, width, guard, stations, .. } = table;
         let at = |key: &str| below(path, key);
         let standard_name = standard.value().to_string();
@@ -143,24 +160,17 @@ impl Reader<'_> {
             let message = format!("must be at least cw_min = {}", table.cw_min);
             self.refuse(&at("cw_max"), Some(table.cw_max.to_string()), message);
         }
-        if table.mcs.is_none() && self.fine(&[&at("mcs")]) {
-            let station = stations.first().map_or("a station", |name| name);
-            let message =
-                format!("missing: {station} has no rate; give one MCS for all stations or one for each");
-            self.refuse(&at("mcs"), None, message);
-        }
-        let mcs = table.mcs.as_deref().unwrap_or_default();
-        if table.mcs.is_some() {
-            self.for_each(&at("mcs"), mcs.len(), star);
-        }
+        self.for_each(&at("mcs"), table.mcs.len(), star);
+        self.rate_of_each_station(table, recorded, path);
         self.for_each(&at("streams"), table.streams.len(), star);
         self.for_each(&at("error"), table.error.len(), star);
         if !self.fine(&[path]) {
             return None;
         }
-        let mut phys = Vec::new();
+        let (mut phys, mut rates) = (Vec::new(), Vec::new());
+        let followers = (0..stations.len()).filter(|&i| of(&table.mcs, i) == Some(None)).count() as u64;
         for (i, name) in stations.iter().enumerate() {
-            let (mcs, streams) = (of(mcs, i)?, of(&table.streams, i)?);
+            let (mcs, streams) = (of(&table.mcs, i)?, of(&table.streams, i)?);
             if streams > standard.most_streams() {
                 let message = format!(
                     "{name}: must be at most {} for standard = {standard_name}",
@@ -169,6 +179,16 @@ impl Reader<'_> {
                 self.refuse(&at("streams"), Some(streams.to_string()), message);
                 return None;
             }
+            let phy = |mcs| Some(Phy::new(*standard, (*width, streams, mcs), *guard, of(&table.error, i)?));
+            let Some(mcs) = mcs else {
+                let before = rates.iter().flatten().count() as u64;
+                let own = recorded?.begun(Span::ns(recorded?.period.nanos() / followers * before));
+                let mut phy = phy(0)?;
+                phy.set_rate(own.mean_rate());
+                phys.push(phy);
+                rates.push(Some(own));
+                continue;
+            };
             let known: Vec<u32> = standard.mcs(*width, streams).collect();
             if !known.contains(&mcs) {
                 let known = ranges(&known);
@@ -180,9 +200,10 @@ impl Reader<'_> {
                 self.refuse(&at("mcs"), Some(mcs.to_string()), message);
                 return None;
             }
-            phys.push(Phy::new(*standard, (*width, streams, mcs), *guard, of(&table.error, i)?));
+            phys.push(phy(mcs)?);
+            rates.push(None);
         }
-        Some(Wifi {
+        let wifi = Wifi {
             name: table.name.clone(),
             access: Access {
                 slot: table.slot,
@@ -200,7 +221,32 @@ impl Reader<'_> {
             scheduler: table.scheduler,
             aql: table.aql && table.queues == Queues::Station,
             driver: table.driver,
-        })
+        };
+        Some((wifi, rates))
+    }
+
+    /// Checks that each station has an MCS or a recorded rate.
+    fn rate_of_each_station(&mut self, table: &WifiTable, recorded: Option<&Rates>, path: &str) {
+        let [mcs, rates] = ["mcs", "rates"].map(|key| below(path, key));
+        let without = table.mcs.iter().position(Option::is_none);
+        if table.rates.is_some() && without.is_none() && self.fine(&[&mcs]) {
+            let message = "each station has an MCS: set `mcs` of those that follow it to \"auto\", or remove the recording";
+            self.refuse(&rates, None, message);
+        } else if let (None, Some(station)) = (&table.rates, without)
+            && self.fine(&[&mcs, &rates])
+        {
+            let station = table.stations.get(station).map_or("a station", |name| name);
+            let message = format!(
+                "missing: {station} has no rate; give one MCS for all stations or one for each, or `rates`"
+            );
+            self.refuse(&mcs, None, message);
+        }
+        let lowest = recorded.and_then(|rates| rates.changes.iter().map(|change| change.rate).min());
+        if let Some(lowest) = lowest.filter(|rate| *rate < LOWEST) {
+            let message =
+                format!("has {lowest}: must be at least {LOWEST} at any time; remove the lines below it");
+            self.refuse(&rates, None, message);
+        }
     }
 }
 

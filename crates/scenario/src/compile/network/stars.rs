@@ -66,18 +66,20 @@ impl Network {
         let links: Vec<String> = entry.table.stations.iter().map(|station| entry.link(station)).collect();
         if self.may_name((&entry.path, &entry.table.name), &links, reader) {
             self.wifi(entry, self.wifis.len());
-            self.wifis.extend(entry.wifi.clone());
+            self.wifis.extend(entry.wifi.as_ref().map(|(wifi, _)| wifi.clone()));
         }
     }
 
-    /// Adds a `[[wifi]]`, number `lan`: with a queue for all stations, the driver behind it is a node.
+    /// Adds a `[[wifi]]`, number `lan`. With a queue for all stations, the driver behind it is a node, and so is its
+    /// receiver: what a station sends to another passes that queue as well.
     fn wifi(&mut self, entry: &WifiEntry, lan: usize) {
-        let (table, Some(wifi)) = (&entry.table, &entry.wifi) else { return };
+        let (table, Some((wifi, recorded))) = (&entry.table, &entry.wifi) else { return };
         let air = |part| Some(Air { lan, part });
         let [aqm, reverse_aqm] = params(&entry.aqms);
         // The access point has a queue to be observed, so it always has an algorithm.
         let managed = aqm.or_else(droptail);
         let driver = format!("{}.driver", table.name);
+        let mut receiver = None;
         let (from, own) = match table.queues {
             Queues::Station => (&table.ap, (managed, table.buffer)),
             Queues::Shared => {
@@ -85,6 +87,8 @@ impl Network {
                 let ends = [&*table.ap, &*driver];
                 let front = spoke(table.name.clone(), ends, Span::ZERO, rates, buffers, [managed, None]);
                 self.connect(Cable { airs: [air(Part::Front), None], ..front });
+                receiver = Some(self.node(&format!("{}.receiver", table.name)));
+                self.back(|back| &mut back.from, receiver);
                 (&driver, (droptail(), Buffer::Limit(Limit::Packets(table.driver))))
             }
         };
@@ -93,7 +97,16 @@ impl Network {
             let (rates, buffers) = ([phy.rate(); 2], [buffer, table.reverse_buffer]);
             let aqms = [aqm, reverse_aqm.clone()];
             let link = spoke(entry.link(station), [from, station], table.delay, rates, buffers, aqms);
-            self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], ..link });
+            let changes = Changes::of(None, None, &[recorded[i].clone(), recorded[i].clone()]);
+            self.connect(Cable { airs: [air(Part::Down(i)), air(Part::Up(i))], changes, ..link });
+            self.back(|back| &mut back.to, receiver);
+        }
+    }
+
+    /// The link back of the last cable begins or ends at this node, if there is one.
+    fn back(&mut self, end: impl Fn(&mut Link) -> &mut usize, node: Option<usize>) {
+        if let (Some(link), Some(node)) = (self.links.last_mut(), node) {
+            *end(link) = node;
         }
     }
 
