@@ -153,7 +153,7 @@ kernel: ## build the Linux kernel that oracle-linux runs, once, in ~/.cache/aqml
 # One part: ROWS='fifo_* open_codel_*'. Linux itself, and a figure: LIVE=1 N=2 CC=cubic RTT=40 RATE=10 QDISC='codel limit
 # 1000', or LIVE=1 POINT=fifo_reno_10m_40ms_n2_100p FROM=10 TO=20; tests/oracle/linux/README.md has all keys. CC and other
 # names are also make's own: only those that the command line gives count.
-LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC NETEM ECN HYSTART DUR WARM SEEDS TRACE FROM TO
+LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC NETEM OFFLOAD FQ RECEIVE_US ECN HYSTART DUR WARM SEEDS TRACE FROM TO
 oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))

@@ -224,6 +224,13 @@ def test_validate_names_file_line_and_key(quick_cli: Cli, small_file: Path, tmp_
     assert f"broken.toml:{line}: aqm.beta = -1: must be" in done.stderr
 
 
+def test_validate_counts_the_slots_of_cells(quick_cli: Cli, tmp_path: Path) -> None:
+    cell = tmp_path / "lte.toml"
+    text = 'duration = "1 h"\n[[cell]]\nbase = "b"\nusers = ["u"]\ncqi = 7\nslot = "0.5 ms"\n'
+    cell.write_text(text + '[[traffic]]\nkind = "ping"\nfrom = "b"\nto = "u"\n', encoding="utf-8")
+    assert "about 1.8e+04 packets, up to 7.2e+06 slots and" in quick_cli("validate", cell).stdout
+
+
 def test_validate_says_what_a_file_extends_and_changes(quick_cli: Cli, small_file: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.toml"
     own.write_text('extends = "small.toml"\naqm = "droptail"\nseed = 8\n', encoding="utf-8")

@@ -43,6 +43,9 @@ def test_an_engine_is_its_text(text: str, canonical: str) -> None:
 def test_a_run_on_linux_is_more_work_and_one_in_real_time_takes_its_duration(small: Scenario) -> None:
     work = {engine: Engine.parse(engine).work(small) for engine in ("packet", "fluid", "linux", "linux:clock=real")}
     assert work["packet"] == small._packets
+    cell = '[[cell]]\nbase = "b"\nusers = ["u"]\ncqi = 7\n[[traffic]]\nkind = "ping"\nfrom = "b"\nto = "u"\n'
+    slots = aqmlab.Scenario.parse(f'duration = "1 h"\n{cell}')
+    assert Engine.parse("packet").work(slots) == slots._packets + 3_600_000
     assert work["fluid"] == 1.0
     assert 300 < work["linux"] / work["packet"] < 1000
     longer = Engine.parse("linux:clock=real").work(small.with_(duration="50 s"))

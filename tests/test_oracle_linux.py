@@ -64,6 +64,9 @@ OFFLOADED = [
     "offload_bbr_20m_20ms_n2_50p",
     "offload_reno_20m_10ms_n2_fq_codel",
     "offload_cubic_50m_20ms_n2_60p_fq",
+    # Receivers that join segments.
+    "offload_cubic_20m_20ms_n2_50p_2000us",
+    "offload_bbr_50m_40ms_n1_100p_1000us",
 ]
 
 
@@ -77,6 +80,8 @@ def test_a_guest_that_offloads_is_a_tcp_that_does() -> None:
     conf = points.dumbbell("pfifo", points.group(1, "cubic"), seed=1, offload=True, fq=True)
     (flow, _) = dumbbell.closed("a", conf).resolved["traffic"]
     assert (flow["tcp"]["offload"], flow["tcp"]["pacing"]) == (True, "fq")
+    joined = dumbbell.closed("a", conf | {"receive_us": 500}).resolved
+    assert (joined["traffic"][0]["tcp"]["receive_offload"], joined["reverse_aqm"]["name"]) == ("500 us", "droptail")
 
 
 def test_netems_words_are_keys_of_a_link(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -407,6 +412,12 @@ def test_what_live_does_not_understand_is_said(word: str, message: str) -> None:
 def test_a_point_and_what_contradicts_it_are_refused() -> None:
     with pytest.raises(ValueError, match="RTT: the point says that"):
         live.asked(["POINT=pie_bbr_10m_40ms_n2", "RTT=10"])
+
+
+def test_data_waits_for_one_thing_before_a_live_receiver() -> None:
+    assert live.asked(["OFFLOAD=1", "RECEIVE_US=200"]).conf["receive_us"] == 200
+    with pytest.raises(ValueError, match="NETEM and RECEIVE_US"):
+        live.asked(["NETEM=delay 5ms", "RECEIVE_US=200"])
 
 
 def test_the_figure_has_a_panel_for_each_of_few_flows_and_one_for_each_program_otherwise() -> None:

@@ -326,6 +326,11 @@ class Scenario:
         """The estimated number of packets that one run carries."""
         return self._core.packet_estimate
 
+    @property
+    def _slots(self) -> float:
+        """The estimated number of slots of cells and intervals of cables in one run, if each has something to do."""
+        return self._core.slot_estimate
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Scenario) and self.to_toml() == other.to_toml()
 

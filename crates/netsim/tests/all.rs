@@ -3,6 +3,7 @@
 mod ahead;
 mod cable;
 mod cell;
+mod checked;
 mod control;
 mod controls;
 mod ecn;

@@ -1,17 +1,9 @@
 //! Cable networks: modems that request grants upstream, and a head end that shares the channel among them.
 
+use crate::checked::{run, scenario};
 use netsim::{Checked, Simulation};
 use run::Results;
 use run::results::LinkMetrics;
-use scenario::Document;
-
-fn run(text: &str) -> Results {
-    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation: Simulation<Checked<()>> = Simulation::new(scenario, 1, Checked(None));
-    simulation.advance(simulation.end());
-    assert_eq!(simulation.violations(), Vec::<String>::new());
-    simulation.results()
-}
 
 /// A head end with modems `a`, `b` and `c`.
 fn cable(cable: &str, traffic: &str) -> String {
@@ -58,7 +50,7 @@ fn until_grant(frame: u32) -> f64 {
 
 /// In ms, how long each packet took that `a` sends, one in this time from `start` on.
 fn delays(text: &str, start: f64, every: f64) -> Vec<f64> {
-    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    let scenario = scenario(text);
     let upstream = scenario.links.iter().position(|link| link.name == "cable-a").unwrap();
     let delay = scenario.links[upstream].delay.mean() * 1e3;
     let mut simulation: Simulation<Checked<()>> = Simulation::new(scenario, 1, Checked(None));

@@ -1,17 +1,10 @@
 //! Cells: base stations and users that share their slots.
 
+use crate::checked::{run, scenario};
+use aqm::unit::{Span, Time};
 use netsim::{Checked, Simulation};
 use run::Results;
 use run::results::LinkMetrics;
-use scenario::Document;
-
-fn run(text: &str) -> Results {
-    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation: Simulation<Checked<()>> = Simulation::new(scenario, 1, Checked(None));
-    simulation.advance(simulation.end());
-    assert_eq!(simulation.violations(), Vec::<String>::new());
-    simulation.results()
-}
 
 /// A server behind a base station with two users, whose blocks have no errors unless `cell` says so.
 fn cell(cqi: &str, cell: &str, traffic: &str) -> String {
@@ -251,9 +244,9 @@ fn gaps(error: f64) -> impl Fn(u64) -> f64 {
     let others = poisson("b", 2.0) + &poisson("c", 2.0);
     let text = cell("6", &format!("width = 10\nerror = {error}"), &(poisson("a", 30.0) + &others));
     let text = text.replace("[\"a\", \"b\"]", "[\"a\", \"b\", \"c\"]").replace("12 s", "60 s");
-    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    let scenario = scenario(&text);
     let observed = scenario.observed;
-    let mut simulation: Simulation<()> = Simulation::new(scenario, 1, ());
+    let mut simulation: Simulation<Checked<()>> = Simulation::new(scenario, 1, Checked(None));
     simulation.tap();
     simulation.advance(simulation.end());
     let seen = simulation.seen(simulation.end());
@@ -290,4 +283,47 @@ fn gaps_between_arrivals_are_those_of_recorded_lte() {
     // so long.
     let round = |part: &dyn Fn(u64) -> f64| part(12) - part(8);
     assert!(round(&ours) > 0.05 && round(&gaps(0.0)) < 0.03, "{} {}", round(&ours), round(&gaps(0.0)));
+}
+
+#[test]
+fn slots_are_the_same_on_both_clocks() {
+    let traffic = flood("a", true) + &flood("b", false) + &cbr("lone", ("server", "b"), (1500, 0.1), "");
+    for more in ["slot = \"0.5 ms\"\nwidth = 20", "error = 0.1", "tdd = \"DDU\""] {
+        let [integer, double] = ["integer", "double"]
+            .map(|clock| run(&format!("clock = \"{clock}\"\n{}", cell("[7, 3]", more, &traffic))));
+        for name in ["a", "b", "b:reverse"] {
+            let [one, other] = [&integer, &double].map(|results| link(results, name));
+            near(one.traffic.throughput, other.traffic.throughput, 1e-3);
+            near(one.utilisation, other.utilisation, 1e-3);
+            near(one.harq_rounds_mean.unwrap(), other.harq_rounds_mean.unwrap(), 1e-3);
+        }
+        let [one, other] = [&integer, &double].map(|results| &results.classes["lone"].totals);
+        near(one.delay_mean.unwrap(), other.delay_mean.unwrap(), 1e-6);
+        near(one.delay_max.unwrap(), other.delay_max.unwrap(), 1e-6);
+    }
+}
+
+#[test]
+fn a_live_run_follows_qualities_and_buffers_but_no_other_rules() {
+    let traffic = flood("a", true) + &flood("b", true);
+    let text = |cqi: &str, more: &str| cell(cqi, &format!("{more}\nscheduler = \"round-robin\""), &traffic);
+    let (first, small) = ("buffer = \"100 packets\"", "buffer = \"20 packets\"");
+    let mut live =
+        Simulation::live(scenario(&text("7", first)), 1, Checked::<()>(None), Default::default()).unwrap();
+    let other = scenario(&text("7", &format!("{first}\nrounds = 3")));
+    assert_eq!(live.follow(&other).unwrap_err(), "that needs a new run");
+    live.advance(Time::ZERO + Span::s(7));
+    live.follow(&scenario(&text("[15, 7]", small))).unwrap();
+    live.advance(Time::ZERO + Span::s(12));
+    assert_eq!(live.violations(), Vec::<String>::new());
+    let results = live.results();
+    // Half of the time measured each.
+    near(
+        link(&results, "a").traffic.throughput / 1e6,
+        PACKETS * mbit((CQI_7 + CQI_15) / 2.0, 0.86) / 2.0,
+        3e-3,
+    );
+    near(link(&results, "b").traffic.throughput / 1e6, PACKETS * mbit(CQI_7, 0.86) / 2.0, 3e-3);
+    let queue = link(&results, "b").queue_mean;
+    near(queue.unwrap(), 60.0, 0.02);
 }

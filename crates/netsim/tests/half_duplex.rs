@@ -1,17 +1,9 @@
 //! Half-duplex Ethernet: links whose two directions share one medium.
 
+use crate::checked::{scenario, simulation};
 use aqm::unit::Span;
-use netsim::{Checked, Control, Interval, Series, Simulation};
+use netsim::{Control, Interval, Series, Simulation};
 use run::Results;
-use scenario::Document;
-
-fn simulation(text: &str, seed: u64) -> Simulation<Checked<()>> {
-    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = Simulation::new(scenario, seed, Checked(None));
-    simulation.advance(simulation.end());
-    assert_eq!(simulation.violations(), Vec::<String>::new());
-    simulation
-}
 
 fn run(text: &str, seed: u64) -> Results {
     simulation(text, seed).results()
@@ -110,7 +102,7 @@ fn bytes_count_as_sent_when_the_frame_is() {
     let text = cable([12.0, 12.0], "[record]\nstep = \"10 ms\"")
         .replace("warmup = \"10 s\"", "warmup = \"0 s\"")
         .replace("\"60 s\"", "\"20 s\"");
-    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap();
+    let scenario = scenario(&text);
     let mut recorded = Simulation::new(scenario.clone(), 1, Series::new(&scenario));
     recorded.advance(recorded.end());
     let results = recorded.results();

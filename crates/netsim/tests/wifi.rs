@@ -1,22 +1,10 @@
 //! Wireless LANs: an access point and stations that share one medium.
 
+use crate::checked::{run, scenario, simulation};
 use aqm::unit::Span;
-use netsim::{Agent, Checked, Control, Series, Simulation};
+use netsim::{Agent, Control, Series, Simulation};
 use run::Results;
 use run::results::LinkMetrics;
-use scenario::Document;
-
-fn simulation(text: &str, seed: u64) -> Simulation<Checked<()>> {
-    let scenario = Document::parse(text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
-    let mut simulation = Simulation::new(scenario, seed, Checked(None));
-    simulation.advance(simulation.end());
-    assert_eq!(simulation.violations(), Vec::<String>::new());
-    simulation
-}
-
-fn run(text: &str) -> Results {
-    simulation(text, 1).results()
-}
 
 /// A server behind an access point of 802.11n with one stream at 20 MHz, with two stations of these MCS and what
 /// `wifi` says.
@@ -151,7 +139,7 @@ fn what_a_block_ack_releases_goes_through_the_access_point_whatever_the_stations
 fn a_frame_that_the_drivers_queue_refuses_takes_no_place() {
     let text = lan([7, 7], "queues = \"shared\"\ndriver = 3", &cbr("down", "server", "near", 10.0));
     let text = format!("observe = \"wlan-near\"\n{text}");
-    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap_or_else(|e| panic!("{e}"));
+    let scenario = scenario(&text);
     let mut control = Control::new(scenario, 1, Some(Agent::Drops));
     while !control.finished() {
         control.step(0.25, Span::ms(100));
@@ -279,7 +267,7 @@ fn the_same_seed_gives_the_same_run_and_another_one_another() {
     assert_eq!(results(3), results(3));
     assert_ne!(results(3).metrics, results(4).metrics);
     // A recorder changes nothing.
-    let scenario = Document::parse(&text, "x.toml").unwrap().check().unwrap();
+    let scenario = scenario(&text);
     let mut recorded = Simulation::new(scenario.clone(), 3, Series::new(&scenario));
     recorded.advance(recorded.end());
     assert_eq!(recorded.results().metrics, results(3).metrics);

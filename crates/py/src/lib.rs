@@ -320,6 +320,11 @@ impl Scenario {
     fn packet_estimate(&self) -> PyResult<f64> {
         Ok(scenario::estimate(self.checked()?).packets)
     }
+
+    #[getter]
+    fn slot_estimate(&self) -> PyResult<f64> {
+        Ok(scenario::estimate(self.checked()?).slots)
+    }
 }
 
 /// What a link follows that is in files: the key without the direction, and the content.

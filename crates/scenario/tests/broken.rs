@@ -668,6 +668,12 @@ fn every_broken_file_gets_its_message() {
             "x.toml: too much work: the aqm of bottleneck would act 1.0e12 times, every 1 us, at most 4e9 may; lower duration (1000000 s)",
         ),
         (
+            "duration = \"1e7 s\"\n[[cell]]\nname = \"lte\"\nbase = \"b\"\nusers = [\"u\"]\nslot = \"0.5 ms\"\ncqi = 7\n\
+             [[traffic]]\nname = \"x\"\nkind = \"ping\"\nfrom = \"b\"\nto = \"u\"\n"
+                .to_owned(),
+            "x.toml: too much work: the cell lte would schedule 2.0e10 times, every 500 us, at most 4e9 may; lower duration (10000000 s)",
+        ),
+        (
             with("duration", "duration = \"1e6 s\"")
                 .replace("\"ftp\"", "\"short\"\narrival_rate = \"1e5 /s\"\nsize = \"1 kB\""),
             "x.toml: too much work: about 4.5e11 packets would pass the links, at most 4e9 may; lower duration (1000000 s) or traffic.long.arrival_rate (100000 Hz) or traffic.long.count (1)",

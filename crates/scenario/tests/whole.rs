@@ -725,6 +725,18 @@ fn the_estimate_counts_packets_on_every_link() {
     assert!((exp1 / (3.0 * 2.0 * 2500.0 * 199.5) - 1.0).abs() < 1e-9, "{exp1}");
 }
 
+#[test]
+fn the_estimate_counts_slots_of_cells_and_intervals_of_cables() {
+    let slots = |text: &str| estimate(&check(&parse(&format!("duration='1 h'\n{text}")))).slots;
+    let ping = |from: &str, to: &str| format!("[[traffic]]\nkind='ping'\nfrom='{from}'\nto='{to}'\n");
+    let cell = "[[cell]]\nbase='b'\nusers=['u', 'v']\ncqi=7\n";
+    assert_eq!(slots(&format!("{cell}{}", ping("b", "u"))), 3600e3);
+    assert_eq!(slots(&format!("{cell}slot='0.5 ms'\n{}", ping("b", "u"))), 7200e3);
+    let cable = "[[cable]]\ncmts='c'\nmodems=['m']\nframe='1 ms'\nmap='3 ms'\n";
+    assert_eq!(slots(&format!("{cable}{}", ping("m", "c"))), 1200e3);
+    assert_eq!(slots("[dumbbell]\n[[traffic]]\n"), 0.0);
+}
+
 /// Texts of a value for the key, right and wrong.
 fn values() -> impl Strategy<Value = (&'static str, String)> {
     let keys = prop::sample::select(vec![

@@ -79,8 +79,9 @@ def _summary(scenario: Scenario) -> str:
         from aqmlab.runs.runner import asked_for
 
         sweep = f"; its sweep has {asked_for(scenario)} runs"
+    slots = f", up to {scenario._slots:.2g} slots" if scenario._slots else ""
     return (
-        f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario._packets:.2g} packets and "
+        f"{scenario.aqm}{_buffer(scenario)}, {scenario.duration:g} s, about {scenario._packets:.2g} packets{slots} and "
         f"{scenario._memory / 1e6:.2g} MB of memory{sweep}"
     )
 

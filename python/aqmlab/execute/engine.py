@@ -186,7 +186,8 @@ class Engine:
             return 1.0
         if self.settings.get("clock") == "real":
             return max(scenario.duration * PACKETS_A_SECOND, 1.0)
-        return max(scenario._packets * ENGINES[self.name].slowness, 1.0)
+        # A slot in which there is something to do takes as long as some packets on a plain link.
+        return max((scenario._packets + scenario._slots) * ENGINES[self.name].slowness, 1.0)
 
     @property
     def most_jobs(self) -> int | None:

@@ -42,6 +42,7 @@ CLOSED = {
     "drops": _EVENTS,
     "q_mean": Tolerance(0.10, 1.5),
     "delay_p95": Tolerance(0.15, 2.0),
+    "acks": Tolerance(0.05),
 }
 OF_FEW_FLOWS = {"timeouts": Tolerance(absolute=2), "retransmits": _EVENTS, "period": Tolerance(0.10)}
 SHARE = Tolerance(absolute=0.05)

@@ -102,6 +102,8 @@ def _tcp(conf: Conf, congestion: str) -> dict[str, Any]:
         tcp["offload"] = True
     if conf.get("fq"):
         tcp["pacing"] = "fq"
+    if "receive_us" in conf:
+        tcp["receive_offload"] = f"{conf['receive_us']} us"
     if "hystart" in conf and congestion == "cubic":
         tcp["hystart"] = bool(conf["hystart"])
     for key, value in conf.get("sysctl", {}).items():
@@ -154,6 +156,8 @@ def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips
             "receiver_delay": ["0 s"],
         },
         **{f"aqm.{key}": value for key, value in under_test.aqm.items()},
+        # A discipline, so that the acknowledgements that pass it are counted.
+        **({"reverse_aqm.name": "droptail"} if "receive_us" in conf else {}),
     }
     try:
         made = aqmlab.Scenario.parse("".join(toml.entry("traffic", entry) for entry in entries), title).with_(settings)

@@ -26,6 +26,7 @@ KEYS = {
     "NETEM": "",
     "OFFLOAD": "",
     "FQ": "",
+    "RECEIVE_US": "",
     "ECN": "",
     "HYSTART": "",
     "DUR": "60",
@@ -37,7 +38,10 @@ KEYS = {
 }
 """What can be asked for, and what is taken if it is not; README.md says what each means."""
 
-_OF_POINTS = ("N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "NETEM", "OFFLOAD", "FQ", "ECN")
+_OF_POINTS = ("N", "CC", "RTT", "GROUPS", "RATE", "QDISC", "NETEM", "OFFLOAD", "FQ", "RECEIVE_US", "ECN")
+
+
+_NUMBERS = ("ECN", "HYSTART", "OFFLOAD", "FQ", "RECEIVE_US")
 
 
 @dataclass(frozen=True)
@@ -70,7 +74,9 @@ def asked(words: Sequence[str]) -> Asked:
     else:
         conf = points.dumbbell(given["QDISC"], *_groups(given), rate_mbit=_number("RATE", given["RATE"]))
         conf |= {"dur": _number("DUR", given["DUR"]), "warm": _number("WARM", given["WARM"])}
-        conf |= {key.lower(): int(given[key]) for key in ("ECN", "HYSTART", "OFFLOAD", "FQ") if given[key]}
+        conf |= {key.lower(): int(given[key]) for key in _NUMBERS if given[key]}
+        if given["NETEM"] and given["RECEIVE_US"]:
+            raise ValueError("NETEM and RECEIVE_US: both are what data waits for before the receiver; give one")
         conf |= {"path": given["NETEM"]} if given["NETEM"] else {}
     begin, end = _number("FROM", given["FROM"] or "0"), _number("TO", given["TO"] or str(conf["dur"]))
     if not begin < end:
@@ -98,7 +104,7 @@ def _number(key: str, text: str) -> float:
 def _name(conf: points.Conf) -> str:
     """What files of a run are called: what it is."""
     groups = "_".join(f"{group['n']}{group['cc']}{group['rtt_ms']:g}" for group in conf["groups"])
-    extra = "".join(f"_{key}{conf[key]}" for key in ("ecn", "hystart", "offload", "fq", "path") if key in conf)
+    extra = "".join(f"_{key}{conf[key]}" for key in (*map(str.lower, _NUMBERS), "path") if key in conf)
     return re.sub(r"\W+", "_", f"{conf['qdisc']}_{conf['rate_mbit']:g}m_{groups}{extra}")
 
 

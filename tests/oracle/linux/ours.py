@@ -85,6 +85,7 @@ def closed(conf: Conf, result: Result) -> Metrics:
         "delay_p95": backlog(conf, result)["delay"].quantile(0.95, "lower") or 0.0,
         "timeouts": run.metrics["timeouts"] or 0.0,
         "retransmits": run.metrics["retransmits"] or 0.0,
+        **({"acks": result.owned("links")[f"{result.link}:reverse"]["arrivals"].mean} if "receive_us" in conf else {}),
         **shares([sum(flow["goodput"] or 0.0 for flow in group) for group in groups]),
     }
 

@@ -155,16 +155,38 @@ def _bursts() -> Iterator[tuple[str, dict[str, Any]]]:
     ):
         queue, *fq = name.split()
         words = DISCIPLINES.get(queue) or f"pfifo limit {queue[:-1]}"
-        # About as many packets each, but for the slowest links.
-        long = {10: {}, 20: {"dur": 40, "warm": 8}, 50: {"dur": 20, "warm": 4}, 100: {"dur": 16, "warm": 4}}[rate]
-        more: dict[str, Any] = {"rate_mbit": rate, "offload": True, **({"fq": True} if fq else {}), **long}
         yield (
             "_".join(("offload", cc, f"{rate}m", f"{rtt_ms}ms", f"n{n}", *name.split())),
-            dumbbell(words, group(n, cc, rtt_ms), **more),
+            dumbbell(words, group(n, cc, rtt_ms), **_offloads(rate), **({"fq": True} if fq else {})),
         )
 
 
-CLOSED = dict(_closed()) | dict(_others()) | dict(_varied()) | dict(_bursts())
+def _offloads(rate: int) -> dict[str, Any]:
+    """About as many packets each, but for the slowest links."""
+    long = {10: {}, 20: {"dur": 40, "warm": 8}, 50: {"dur": 20, "warm": 4}, 100: {"dur": 16, "warm": 4}}
+    return {"rate_mbit": rate, "offload": True, **long.get(rate, {"dur": 8, "warm": 3})}
+
+
+def _joined() -> Iterator[tuple[str, dict[str, Any]]]:
+    """The receiver's host collects packets of each flow for a time, and joins them; two seeds each."""
+    for rate, rtt_ms, cc, n, wait_us, limit in (
+        (20, 20, "cubic", 2, 2000, 50),
+        (50, 40, "cubic", 1, 1000, 100),
+        (50, 40, "bbr", 1, 1000, 100),
+        (100, 20, "cubic", 1, 200, 60),
+        (100, 20, "bbr", 1, 200, 60),
+        (100, 10, "reno", 2, 500, 40),
+        (100, 10, "bbr", 2, 500, 100),
+        (300, 20, "cubic", 1, 100, 200),
+        (300, 20, "bbr", 1, 100, 200),
+    ):
+        yield (
+            f"offload_{cc}_{rate}m_{rtt_ms}ms_n{n}_{limit}p_{wait_us}us",
+            dumbbell(f"pfifo limit {limit}", *[group(1, cc, rtt_ms)] * n, **_offloads(rate), receive_us=wait_us),
+        )
+
+
+CLOSED = dict(_closed()) | dict(_others()) | dict(_varied()) | dict(_bursts()) | dict(_joined())
 """What is stored in reference.jsonl."""
 
 _SMALL = {name: words.replace("avpkt 1500 burst 40", "avpkt 1000 burst 50") for name, words in DISCIPLINES.items()}

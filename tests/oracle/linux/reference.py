@@ -93,6 +93,7 @@ def closed(conf: Conf, result: Mapping[str, Any]) -> Metrics:
         "delay_p95": queue["delay_p95_ms"],
         "timeouts": sum(group["TCPTimeouts"] for group in groups),
         "retransmits": sum(group["RetransSegs"] for group in groups),
+        **({"acks": receiver["acks"]} if "receive_us" in conf else {}),
         **shares(receiver["group_goodput"]),
     }
 

@@ -3,7 +3,7 @@
 mod handover;
 
 use crate::keys::{ALGORITHMS, BOTTLENECK, RECORDED, below};
-use crate::model::estimate::Estimate;
+use crate::model::estimate::{Estimate, periods};
 use crate::model::{
     Buffer, Change, Clock, Distribution, Feedback, Flavour, Jitter, Link, Outage, Part, Scenario, Tcp,
     TrafficKind, Udp, Variation,
@@ -489,18 +489,16 @@ pub(crate) fn work(tables: &Tables, scenario: &Scenario, estimate: &Estimate, re
         );
         reader.refuse("", None, message);
     }
-    for link in &scenario.links {
-        let Some(period) =
-            link.aqm.as_ref().and_then(|aqm| aqm.build(&link.port(link.delay.least())).period())
-        else {
-            continue;
-        };
+    let aqms = scenario.links.iter().filter_map(|link| {
+        let period = link.aqm.as_ref()?.build(&link.port(link.delay.least())).period()?;
+        Some((format!("the aqm of {} would act", link.name), period))
+    });
+    for (what, period) in aqms.chain(periods(scenario)) {
         let ticks = duration.secs() / period.secs();
         if ticks > MOST_WORK {
             let message = format!(
-                "too much work: the aqm of {} would act {ticks:.1e} times, every {period}, at most {MOST_WORK:e} may; \
-                 lower duration ({duration})",
-                link.name
+                "too much work: {what} {ticks:.1e} times, every {period}, at most {MOST_WORK:e} may; \
+                 lower duration ({duration})"
             );
             reader.refuse("", None, message);
         }

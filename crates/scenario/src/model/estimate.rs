@@ -17,6 +17,8 @@ pub struct Estimate {
     /// Packets sent over links, including acknowledgements, each counted once per link; correct within about a factor
     /// of two.
     pub packets: f64,
+    /// Slots of cells and MAP intervals of cable networks, if there is something to do in each.
+    pub slots: f64,
     /// Index of the traffic entry that causes most of them.
     pub(crate) heaviest: usize,
     /// Index of the slowest link on the path of that entry.
@@ -55,7 +57,16 @@ pub fn estimate(scenario: &Scenario) -> Estimate {
     let heaviest = (0..packets.len()).max_by(|&a, &b| packets[a].total_cmp(&packets[b])).unwrap_or(0);
     let path = shares.iter().find(|share| share.entry == heaviest).map_or(&[][..], |share| &share.path);
     let narrowest = path.iter().copied().min_by(|&a, &b| rates[a].total_cmp(&rates[b])).unwrap_or(0);
-    Estimate { packets: packets.iter().sum(), heaviest, narrowest }
+    let slots = periods(scenario).fold(0.0, |sum, (_, period)| sum + duration.secs() / period.secs());
+    Estimate { packets: packets.iter().sum(), slots, heaviest, narrowest }
+}
+
+/// The slot of each cell and the MAP interval of each cable network, after a clause on the work in it.
+pub(crate) fn periods(scenario: &Scenario) -> impl Iterator<Item = (String, Span)> {
+    let cells =
+        scenario.cells.iter().map(|cell| (format!("the cell {} would schedule", cell.name), cell.slot));
+    let cables = scenario.upstreams.iter();
+    cells.chain(cables.map(|cable| (format!("the cable {} would grant", cable.name), cable.interval())))
 }
 
 /// The paths and demands of samples of all flows over links with these mean rates in bit/s.

@@ -3,7 +3,9 @@
 The bottleneck is HTB with bursts of one packet on the router's way to the receiver, the discipline under test below it.
 The delay is netem on the ACKs' way from the router to the senders: there it is no sender's egress, where it would count
 for TCP small queues, and not the bottleneck's. If the configuration has a `path`, data has netem on its way too, in a
-namespace between the router and the receiver, with these words.
+namespace between the router and the receiver, with these words. With `receive_us` there is a netem for each group
+instead, which lets the first packet wait so long and hands it over with all that have come meanwhile, as a queue of a
+network card does: the receiver's GRO then joins them.
 """
 
 import json
@@ -15,6 +17,9 @@ from typing import Any
 ROUTER, MIDDLE, RECEIVER = "r", "m", "b"
 ADDRESS = "10.9.0.2"
 """The receiver's."""
+
+PORT = 5000
+"""Of the first group."""
 
 BOTTLENECK = "r1"
 HANDLE = "10:"
@@ -34,17 +39,17 @@ def build(conf: Mapping[str, Any]) -> None:
         # The receiver has to be one too: it takes over what the first namespace has.
         Path("/proc/sys/net/ipv4/tcp_congestion_control").write_text("dctcp")
     _sh("ip link set lo up")
-    path = conf.get("path")
-    for name in (ROUTER, *([MIDDLE] if path else []), RECEIVER, *map(sender, range(len(groups)))):
+    middle = "path" in conf or "receive_us" in conf
+    for name in (ROUTER, *([MIDDLE] if middle else []), RECEIVER, *map(sender, range(len(groups)))):
         _sh(f"ip netns add {name}; ip -n {name} link set lo up")
-    devices = _joined((ROUTER, BOTTLENECK, "10.8.0.1"), (MIDDLE, "m0", "10.8.0.2")) if path else []
-    before = (MIDDLE, "m1") if path else (ROUTER, BOTTLENECK)
+    devices = _joined((ROUTER, BOTTLENECK, "10.8.0.1"), (MIDDLE, "m0", "10.8.0.2")) if middle else []
+    before = (MIDDLE, "m1") if middle else (ROUTER, BOTTLENECK)
     devices += _joined((*before, "10.9.0.1"), (RECEIVER, "b0", ADDRESS))
     _sh("ip -n b route add default via 10.9.0.1")
-    if path:
+    if middle:
         _sh("ip -n m route add default via 10.8.0.1; ip -n r route add 10.9.0.0/24 via 10.8.0.2")
         _sysctl(MIDDLE, {"net.ipv4.ip_forward": 1})
-        _sh(f"tc -n m qdisc add dev m1 root netem {path} limit 1000000")
+        _delay(conf)
     for g, group in enumerate(groups):
         name = sender(g)
         _sh(f"ip link add e0 netns {name} type veth peer name t{g} netns r")
@@ -85,6 +90,20 @@ def build(conf: Mapping[str, Any]) -> None:
         f"htb rate {rate}mbit burst {burst} cburst {burst} quantum 1600"
     )
     _sh(f"tc -n r qdisc add dev {BOTTLENECK} parent 1:1 handle {HANDLE} {conf['qdisc']}")
+
+
+def _delay(conf: Mapping[str, Any]) -> None:
+    """What lets data wait between the router and the receiver."""
+    if "path" in conf:
+        _sh(f"tc -n m qdisc add dev m1 root netem {conf['path']} limit 1000000")
+        return
+    wait, groups = conf["receive_us"], range(len(conf["groups"]))
+    # The probe is in the last band, which lets it pass.
+    _sh(f"tc -n m qdisc add dev m1 root handle 1: prio bands {len(groups) + 1} priomap {f'{len(groups)} ' * 16}")
+    for g in groups:
+        _sh(f"tc -n m qdisc add dev m1 parent 1:{g + 1} netem slot {wait}us {wait}us limit 1000000")
+        port = f"u32 match ip dport {PORT + g} 0xffff"
+        _sh(f"tc -n m filter add dev m1 parent 1: protocol ip {port} flowid 1:{g + 1}")
 
 
 def _joined(*ends: tuple[str, str, str]) -> list[tuple[str, str]]:

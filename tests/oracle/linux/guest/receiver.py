@@ -7,11 +7,12 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from oracle.linux.guest.network import ADDRESS
+from oracle.linux.guest.network import ADDRESS, PORT
 from oracle.linux.guest.process import counters, quantile
-from oracle.linux.guest.senders import PORT, PROBE_PORT
+from oracle.linux.guest.senders import PROBE_PORT
 
-COUNTED = ("InCEPkts", "InECT0Pkts", "InECT1Pkts", "InNoECTPkts")
+FIELDS = ("InCEPkts", "InECT0Pkts", "InECT1Pkts", "InNoECTPkts")
+ACKS = "OutSegs"
 
 
 def receive(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
@@ -27,7 +28,7 @@ def receive(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
     before: dict[str, int] | None = None
     while (now := time.monotonic()) < end:
         if before is None and now >= warm:
-            before = counters(COUNTED, "netstat")
+            before = _counters()
         for key, _ in selector.select(max(0, end - now)):
             (what, number), now = key.data, time.monotonic()
             source: socket.socket = key.fileobj  # type: ignore[assignment]
@@ -46,17 +47,23 @@ def receive(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
                     selector.unregister(source)
                 elif now >= warm:
                     received[number][1] += octets
-    after = counters(COUNTED, "netstat")
+    after = _counters()
+    counted = {name: after[name] - (before or {}).get(name, 0) for name in after}
     rates = [(g, octets * 8 / (conf["dur"] - conf["warm"]) / 1e6) for g, octets in received]
     each = [rate for _, rate in rates]
     return {
-        "ecn": {name: after[name] - (before or {}).get(name, 0) for name in after},
+        "ecn": {name: counted[name] for name in FIELDS},
+        "acks": counted[ACKS],
         "goodput_mbit": sum(each),
         "flows": len(each),
         "jain": sum(each) ** 2 / (len(each) * sum(rate**2 for rate in each)) if any(each) else None,
         "group_goodput": [sum(rate for h, rate in rates if h == g) for g in groups],
         "probe": _delays(delays),
     }
+
+
+def _counters() -> dict[str, int]:
+    return counters((*FIELDS, ACKS), "netstat", "snmp")
 
 
 def _listener(port: int) -> socket.socket:

@@ -10,12 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 from oracle.linux.guest import tcp_info
-from oracle.linux.guest.network import ADDRESS
+from oracle.linux.guest.network import ADDRESS, PORT
 from oracle.linux.guest.process import counters, wait_until
 
 TCP_CONGESTION = 13
-PORT, PROBE_PORT = 5000, 6000
-"""Of the first group, and of the probe."""
+PROBE_PORT = 6000
 
 COUNTED = (
     "TCPTimeouts",

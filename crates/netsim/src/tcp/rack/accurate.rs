@@ -195,16 +195,16 @@ impl Arrived {
         (field.reflected(), option)
     }
 
-    /// A segment has come, with data or without; whether to acknowledge at once (`tcp_ecn_received_counters`).
-    pub(super) fn on_segment(&mut self, field: Field, data: bool) -> bool {
+    /// `count` segments have come as one, with data or without; whether to acknowledge at once (`tcp_ecn_received_counters`).
+    pub(super) fn on_segments(&mut self, field: Field, count: u32, data: bool) -> bool {
         if data && field != Field::NotEct {
             let counter = field as usize - 1;
-            self.counts[counter] = self.counts[counter].wrapping_add(1);
+            self.counts[counter] = self.counts[counter].wrapping_add(count as u16);
             self.least = self.least.max(field as u8);
         }
         let ce = field == Field::Ce;
         if ce {
-            self.marks = self.marks.wrapping_add(1);
+            self.marks = self.marks.wrapping_add(count as u8);
         }
         let changes = field != self.last;
         if changes || ce {

@@ -10,8 +10,8 @@ use crate::tcp::{Content, Outbox, Segment};
 use aqm::unit::{Span, Time};
 use scenario::model::{Profile, Tcp};
 
-/// First transmissions that no pace holds back.
-const UNPACED: u32 = 10;
+/// From this segment with data on, retransmissions counted too, the pace holds back what comes next.
+const FIRST_PACED: u32 = 10;
 
 impl State {
     /// Whether the pace holds the next segment back (`tcp_pacing_check`).
@@ -23,6 +23,8 @@ impl State {
     /// When `count` segments from `seq` on that are sent now count as sent, in microseconds: the pace may have let them go a
     /// moment ahead. Moves the pace on (`tcp_update_skb_after_send`).
     fn take_turn(&mut self, seq: u32, count: u32, profile: &Profile) -> u64 {
+        let data = seq != 0 && seq != self.fin;
+        self.data_sent += if data { count } else { 0 };
         if self.pace == u64::MAX {
             self.next_send = self.clock.us * 1000;
             return self.clock.us;
@@ -30,7 +32,7 @@ impl State {
         let before = self.next_send;
         self.next_send = before.max(self.clock.us * 1000);
         let at = self.next_send / 1000;
-        if self.pace > 0 && self.sent_new + count > UNPACED && seq != self.fin {
+        if self.pace > 0 && self.data_sent >= FIRST_PACED && data {
             let length = u64::from(count * profile.payload()) * 1_000_000_000 / self.pace;
             // Half of what was missed may be made up for.
             let credit = self.next_send - before;
@@ -217,7 +219,6 @@ impl Sender {
             let push = count > 1 && seq + 1 == first + count;
             state.board.push(Sent { flags: if push { PUSHED } else { 0 }, ..sent });
             state.nxt = seq + 1;
-            state.sent_new += u32::from(seq != state.fin);
             if starts && seq == first || state.timer.pending == Pending::Probe {
                 state.start_rto(profile);
             }

@@ -15,6 +15,7 @@
 //!   to what follows.
 //! * The ACK of a FIN stands for the receiver's own FIN, and for the ACK that goes out before it if one was due.
 
+mod beyond;
 mod merge;
 mod paws;
 
@@ -22,7 +23,7 @@ use super::accurate::{Arrived, Field};
 use super::clock::{Clock, goes_off, ticks_of};
 use crate::tcp::{Ack, Content, Segment};
 use aqm::unit::{Span, Time};
-use merge::Held;
+use merge::{Held, Joined};
 use scenario::model::{MOST_BLOCKS, Profile};
 
 /// Quick ACKs at the start and after trouble, and after a mark (`TCP_MAX_QUICKACKS`).
@@ -90,8 +91,7 @@ pub struct Receiver {
     /// Accurate ECN: what it reports, and the time, on which that depends.
     arrived: Arrived,
     now: Time,
-    /// Segments that wait to be taken in with others.
-    held: Option<Held>,
+    held: Held,
 }
 
 impl Receiver {
@@ -127,7 +127,7 @@ impl Receiver {
             marked: false,
             arrived: Arrived::default(),
             now: Time::ZERO,
-            held: None,
+            held: Held::default(),
         }
     }
 
@@ -155,8 +155,7 @@ impl Receiver {
     #[must_use]
     #[inline]
     pub fn deadline(&self) -> Time {
-        let due = self.due.min(self.compressed_due);
-        self.held.map_or(due, |held| due.min(held.until))
+        self.due.min(self.compressed_due).min(self.held.until)
     }
 
     /// Whether nothing has arrived, not even the SYN.
@@ -175,54 +174,53 @@ impl Receiver {
         mut send: impl FnMut(Ack),
     ) {
         if profile.tcp.receive_offload > Span::ZERO {
-            return self.hold(now, profile, segment, ce, &mut send);
+            return self.held.push(now, profile, segment, ce);
         }
         let clock = Clock::at(now, profile.tcp.tick);
-        if self.take_in(&clock, profile, segment, ce, &mut send) {
-            self.answer(&clock, profile, &mut send);
+        if self.take_in(&clock, profile, &Joined { segment: *segment, end: segment.seq + 1, ce }, &mut send) {
+            self.answer(&clock, profile, true, &mut send);
         }
     }
 
-    /// Takes in a segment; whether an ACK may be owed.
+    /// Takes in segments; whether an ACK may be owed.
     #[inline(always)]
     fn take_in(
         &mut self,
         clock: &Clock,
         profile: &Profile,
-        segment: &Segment,
-        ce: bool,
+        joined: &Joined,
         send: &mut impl FnMut(Ack),
     ) -> bool {
-        let now = clock.now;
+        let (now, segment) = (clock.now, &joined.segment);
         if segment.content.is_syn() {
-            self.on_syn(now, profile, segment, ce, send);
+            self.on_syn(now, profile, segment, joined.ce, send);
             return false;
         }
         if self.syn != Time::MAX && self.rtt == Span::ZERO {
             self.rtt = now - self.syn;
         }
-        if segment.sent < self.stamp && self.throws_away(profile, segment) {
+        if segment.sent < self.stamp && self.throws_away(profile, joined) {
             return true;
         }
-        if segment.seq <= self.acked && !self.is_past(segment) && segment.sent >= self.stamp {
+        if segment.seq <= self.acked && !self.is_past(joined) && segment.sent >= self.stamp {
             self.stamp = segment.sent;
         }
         if profile.tcp.ecn {
-            self.heed_field(now, profile, segment, ce);
+            self.heed_field(now, profile, joined);
         }
         match segment.content {
             Content::Ack => return false,
             Content::Fin => self.fin = segment.seq,
             Content::Data | Content::Syn => {}
         }
-        if segment.seq == self.next {
-            self.take_next(clock, profile, segment, ce, send);
-        } else if segment.seq < self.next {
-            self.dsack = Some((segment.seq, segment.seq + 1));
+        if segment.seq > self.next {
+            self.take_beyond(profile, joined, send);
+        } else if joined.end > self.next {
+            self.take_next(clock, profile, joined, send);
+        } else {
+            self.dsack = Some((segment.seq, joined.end));
             self.hurry(QUICK, profile);
             (self.owed, self.at_once) = (true, true);
-        } else {
-            self.take_beyond(profile, segment, ce, send);
         }
         true
     }
@@ -261,18 +259,19 @@ impl Receiver {
         self.arrived.distrusts
     }
 
-    /// Whether a segment ends below the last ACK: neither its timestamp nor its ECN field is looked at (`tcp_sequence`).
-    const fn is_past(&self, segment: &Segment) -> bool {
-        segment.seq + 1 < self.acked
+    /// Whether segments end below the last ACK: neither their timestamp nor their ECN field is looked at (`tcp_sequence`).
+    const fn is_past(&self, joined: &Joined) -> bool {
+        joined.end < self.acked
     }
 
-    /// The ECN field of a segment, before the segment itself (`tcp_ecn_accept_cwr`, `tcp_ecn_received_counters`).
-    fn heed_field(&mut self, now: Time, profile: &Profile, segment: &Segment, ce: bool) {
+    /// The ECN field of segments, before they themselves (`tcp_ecn_accept_cwr`, `tcp_ecn_received_counters`).
+    fn heed_field(&mut self, now: Time, profile: &Profile, joined: &Joined) {
+        let segment = &joined.segment;
         if profile.is_accurate() {
             self.now = now;
-            if !self.is_past(segment) {
+            if !self.is_past(joined) {
                 let data = segment.content == Content::Data;
-                let changes = self.arrived.on_segment(Field::of(segment, ce), data);
+                let changes = self.arrived.on_segments(Field::of(segment, joined.ce), joined.count(), data);
                 self.at_once |= changes && segment.content != Content::Ack;
             }
             if segment.seq < self.next {
@@ -284,25 +283,22 @@ impl Receiver {
         }
     }
 
-    /// The next segment in order (`tcp_data_queue`, `tcp_event_data_recv`).
-    fn take_next(
-        &mut self,
-        clock: &Clock,
-        profile: &Profile,
-        segment: &Segment,
-        ce: bool,
-        send: &mut impl FnMut(Ack),
-    ) {
-        self.next += 1;
+    /// The next segments in order (`tcp_data_queue`, `tcp_event_data_recv`).
+    fn take_next(&mut self, clock: &Clock, profile: &Profile, joined: &Joined, send: &mut impl FnMut(Ack)) {
+        let segment = &joined.segment;
+        if segment.seq < self.next {
+            self.dsack = Some((segment.seq, self.next));
+        }
+        self.next = joined.end;
         self.owed = true;
         if segment.content == Content::Fin {
             self.at_once = true;
         } else {
             self.pushed |= segment.push;
-            self.adapt_delay(clock, profile);
-            self.heed_mark(profile, segment, ce, send);
+            self.adapt_delay(clock, profile, joined.count());
+            self.heed_mark(profile, joined, send);
         }
-        if let Some(&(low, high)) = self.beyond.first()
+        while let Some(&(low, high)) = self.beyond.first()
             && low <= self.next
         {
             self.next = self.next.max(high);
@@ -317,8 +313,8 @@ impl Receiver {
         }
     }
 
-    /// Adapts the delay of ACKs to the gaps between segments.
-    fn adapt_delay(&mut self, clock: &Clock, profile: &Profile) {
+    /// Adapts the delay of ACKs to the gaps between segments; `count` have come at once.
+    fn adapt_delay(&mut self, clock: &Clock, profile: &Profile, count: u32) {
         let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
         let most = longest(profile);
         let gap = clock.ticks.wrapping_sub(self.came);
@@ -335,78 +331,24 @@ impl Receiver {
             self.quick = self.quick.max(quick(QUICK, profile));
         }
         self.came = clock.ticks;
-        self.grow_window(profile);
+        self.grow_window(profile, count);
     }
 
-    /// While the window grows each segment is acknowledged (`tcp_grow_window`).
-    const fn grow_window(&mut self, profile: &Profile) {
+    /// While the window grows, by what has come, it is acknowledged (`tcp_grow_window`).
+    const fn grow_window(&mut self, profile: &Profile, count: u32) {
         if self.grown < profile.quick_acks {
-            self.grown += 1;
+            self.grown += count;
             self.quick |= 1;
         }
     }
 
-    /// A segment beyond a gap (`tcp_data_queue_ofo`).
-    fn take_beyond(&mut self, profile: &Profile, segment: &Segment, ce: bool, send: &mut impl FnMut(Ack)) {
-        self.heed_mark(profile, segment, ce, send);
-        self.owed = true;
-        let seq = segment.seq;
-        let at = self.beyond.partition_point(|&(_, high)| high <= seq);
-        let here = self.beyond.get(at).is_some_and(|&(low, _)| low <= seq);
-        if here {
-            self.dsack = Some((seq, seq + 1));
-        } else {
-            self.insert(at, seq);
-        }
-        self.renew_runs(profile, seq, send);
-        if segment.content == Content::Data {
-            self.grow_window(profile);
-        }
-    }
-
-    /// Adds a segment to what has arrived beyond the gap, before the run at `at`.
-    fn insert(&mut self, at: usize, seq: u32) {
-        let joins_last = at > 0 && self.beyond[at - 1].1 == seq;
-        let joins_next = self.beyond.get(at).is_some_and(|&(low, _)| low == seq + 1);
-        match (joins_last, joins_next) {
-            (true, true) => self.beyond[at - 1].1 = self.beyond.remove(at).1,
-            (true, false) => self.beyond[at - 1].1 = seq + 1,
-            (false, true) => self.beyond[at].0 = seq,
-            (false, false) => self.beyond.insert(at, (seq, seq + 1)),
-        }
-    }
-
-    /// The run that a segment belongs to comes first (`tcp_sack_new_ofo_skb`).
-    fn renew_runs(&mut self, profile: &Profile, seq: u32, send: &mut impl FnMut(Ack)) {
-        let count = self.runs.iter().take_while(|run| **run != (0, 0)).count();
-        let found = self.runs[..count].iter().position(|&(low, high)| low <= seq + 1 && seq <= high);
-        // A compressed ACK would have no room for another run, so it goes out now.
-        if count > 0 && found.unwrap_or(count) >= FEW_RUNS && self.saved > 0 {
-            self.acknowledge(profile, send);
-        }
-        let mut run = found.map_or((seq, seq + 1), |i| self.runs[i]);
-        run = (run.0.min(seq), run.1.max(seq + 1));
-        // What now touches it is the same run.
-        let others = self.runs[..count].iter().enumerate().filter(|(i, _)| Some(*i) != found);
-        let mut rest = [(0, 0); RUNS];
-        let mut n = 0;
-        for (_, &(low, high)) in others {
-            if low <= run.1 && run.0 <= high {
-                run = (run.0.min(low), run.1.max(high));
-            } else if n < RUNS - 1 {
-                rest[n] = (low, high);
-                n += 1;
-            }
-        }
-        self.runs = std::array::from_fn(|i| if i == 0 { run } else { rest[i - 1] });
-    }
-
     /// A mark, or the absence of one (`tcp_data_ecn_check`).
-    fn heed_mark(&mut self, profile: &Profile, segment: &Segment, ce: bool, send: &mut impl FnMut(Ack)) {
+    fn heed_mark(&mut self, profile: &Profile, joined: &Joined, send: &mut impl FnMut(Ack)) {
         if !profile.tcp.ecn {
             return;
         }
-        if !segment.ect && !ce {
+        let ce = joined.ce;
+        if !joined.segment.ect && !ce {
             // A segment that is not ECN-capable is probably a retransmission.
             if self.capable {
                 self.hurry(QUICK_AFTER_MARK, profile);
@@ -441,14 +383,15 @@ impl Receiver {
         self.delay = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
     }
 
-    /// Acknowledges now, later, or together with others (`__tcp_ack_snd_check`, `__tcp_cleanup_rbuf`).
+    /// Acknowledges now, later, or together with others; whether the application `reads` (`__tcp_ack_snd_check`,
+    /// `__tcp_cleanup_rbuf`).
     #[inline(always)]
-    fn answer(&mut self, clock: &Clock, profile: &Profile, send: &mut impl FnMut(Ack)) {
+    fn answer(&mut self, clock: &Clock, profile: &Profile, reads: bool, send: &mut impl FnMut(Ack)) {
         if !self.owed {
             return;
         }
         let second = self.next - self.acked > 1;
-        if second || self.quick > 0 || self.at_once || self.pushed || !profile.tcp.delayed_ack {
+        if reads && (second || self.pushed) || self.quick > 0 || self.at_once || !profile.tcp.delayed_ack {
             return self.acknowledge(profile, send);
         }
         if self.beyond.is_empty() {
@@ -498,7 +441,7 @@ impl Receiver {
     /// A deadline has come (`tcp_delack_timer_handler`, `tcp_compressed_ack_kick`).
     pub fn on_timer(&mut self, now: Time, profile: &Profile, mut send: impl FnMut(Ack)) {
         self.now = now;
-        if self.held.is_some_and(|held| held.until <= now) {
+        if self.held.until <= now {
             self.take_held(now, profile, &mut send);
         }
         if self.compressed_due <= now {

@@ -123,8 +123,8 @@ pub struct State {
     pub(in crate::tcp) next_send: u64,
     /// Whether a segment waits because of the pace.
     pub(super) waiting: bool,
-    /// First transmissions; the pace holds back none of the first few.
-    pub(super) sent_new: u32,
+    /// Segments with data, with those that were sent again (`data_segs_out`): the first few have no pace.
+    pub(super) data_sent: u32,
     /// Whether the pace is that of the host's queue discipline.
     pub(super) paced_by_host: bool,
     /// With segmentation offload, one past the last segment of the chunk of data that is next to be sent.
@@ -183,7 +183,7 @@ impl State {
             pace: u64::MAX,
             next_send: 0,
             waiting: false,
-            sent_new: 0,
+            data_sent: 0,
             paced_by_host: false,
             chunk_end: 0,
         }

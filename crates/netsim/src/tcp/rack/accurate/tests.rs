@@ -129,11 +129,11 @@ fn the_answer_to_a_syn_reports_its_field() {
 fn a_change_of_the_field_is_acknowledged_at_once() {
     let mut arrived = Arrived::default();
     let fields = [Field::Ect0, Field::Ect0, Field::Ce, Field::Ce, Field::Ect1, Field::Ect0];
-    let at_once = fields.map(|field| arrived.on_segment(field, true));
+    let at_once = fields.map(|field| arrived.on_segments(field, 1, true));
     assert_eq!(at_once, [true, false, true, false, true, true]);
-    arrived.on_segment(Field::Ce, true);
-    assert_eq!([(); 5].map(|()| arrived.on_segment(Field::Ce, true)), [false; 5], "six marks in a row");
-    arrived.on_segment(Field::Ce, false);
+    arrived.on_segments(Field::Ce, 1, true);
+    assert_eq!([(); 5].map(|()| arrived.on_segments(Field::Ce, 1, true)), [false; 5], "six marks in a row");
+    arrived.on_segments(Field::Ce, 1, false);
     assert_eq!(arrived.counts, [1, 8, 3], "what has no data is in the field alone");
     arrived.marks -= 1;
     assert_eq!(
@@ -151,7 +151,7 @@ fn the_option_takes_the_room_that_sack_blocks_leave() {
     let told = |fields: &[Field], count: usize| {
         let mut arrived = Arrived::default();
         fields.iter().for_each(|&field| {
-            arrived.on_segment(field, true);
+            arrived.on_segments(field, 1, true);
         });
         let mut blocks: Blocks = blocks(count);
         let (_, option) = arrived.report(at(0), Span::ZERO, &profile, None, &mut blocks);
@@ -173,10 +173,10 @@ fn a_sparse_option_comes_after_a_change_and_three_times_a_round_trip() {
     let told = |arrived: &mut Arrived, ms| {
         arrived.report(at(ms), Span::ms(30), &profile, None, &mut NONE.clone()).1 != AckOption::None
     };
-    arrived.on_segment(Field::Ect0, true);
+    arrived.on_segments(Field::Ect0, 1, true);
     let first = [100, 101, 102, 110, 111, 112].map(|ms| told(&mut arrived, ms));
     assert_eq!(first, [true, true, false, false, true, false]);
-    arrived.on_segment(Field::Ce, true);
+    arrived.on_segments(Field::Ce, 1, true);
     assert_eq!([113, 114, 115].map(|ms| told(&mut arrived, ms)), [true, true, false]);
 }
 
