@@ -85,7 +85,7 @@ fn packets(scenario: &Scenario) -> Vec<(Time, ExternalPacket)> {
 /// What an emulation of `scenario` makes of its packets, offered in groups of `at_a_time`, the last first: results,
 /// series, and how many arrived, were lost, were marked.
 fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [usize; 3]) {
-    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
+    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)), false);
     let (mut counts, mut known) = ([0; 3], HashSet::new());
     let mut count = |emulation: &mut Emulation<Series>, now: Time| {
         for fate in emulation.fates() {
@@ -385,7 +385,7 @@ fn of_a_queue_outside_the_same_account_is_kept() {
     let expected = run.results();
 
     scenario.links[observed].buffer = Limit::Packets(u32::MAX);
-    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(&scenario)));
+    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(&scenario)), false);
     emulation.leave_observed();
     let packets = packets(&scenario);
     let sizes = packets.iter().map(|(_, packet)| u64::from(packet.size)).collect();
