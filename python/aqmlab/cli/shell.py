@@ -65,7 +65,8 @@ def shell(
         typer.Option(
             "--peer",
             metavar="COMMAND",
-            help="Start a server at the peer before the command, as in --peer 'iperf3 -s'. It ends with the shell. Repeatable.",
+            help="Start a server at the peer before the command, as in --peer 'iperf3 -s'. It ends with the shell. "
+            "Repeatable.",
         ),
     ] = None,
     watch: Annotated[
@@ -83,8 +84,8 @@ def shell(
 ) -> None:
     """Open a shell behind the link of a scenario, in real time.
 
-    All that its programs send goes through the network of the scenario to a peer, and back. The exit status is that of the
-    command. All messages of aqmlab are on the standard error.
+    All that its programs send goes through the network of the scenario to a peer, and back. The exit status is that of
+    the command. All messages of aqmlab are on the standard error.
     """
     from aqmlab.execute import shell as shells
     from aqmlab.execute.engine import Engine
@@ -134,7 +135,7 @@ def shell(
         warn(_late(ended.result, ended.place))
         return Comparison({label: ended.result}), None
 
-    own = Choice((), shells.WAYS, ())
+    own = Choice((str(beside.resolved["observe"]),), shells.WAYS)
     with redirect_stdout(sys.stderr):
         replications.report({label: beside}, None, simulate, False, out, True, formats=formats, choice=own)
     raise typer.Exit(status)
@@ -145,8 +146,8 @@ def _told(place: Place, title: str, aqm: str) -> str:
     way = ("to", "from")[place.way]
     return "\n".join(
         [
-            f"{title}: link {place.link}, {place.rate / 1e6:g} Mbit/s {way} the shell, {aqm}; {1e3 * place.round_trip:.1f} ms "
-            "round trip if nothing waits",
+            f"{title}: link {place.link}, {place.rate / 1e6:g} Mbit/s {way} the shell, {aqm}; "
+            f"{1e3 * place.round_trip:.1f} ms round trip if nothing waits",
             f"peer: {place.peer}, also by the name peer; `peer COMMAND` runs a command there, as in: peer iperf3 -s -D",
             f"shell: {place.shell}; all that runs in it ends with it",
         ]
@@ -155,11 +156,11 @@ def _told(place: Place, title: str, aqm: str) -> str:
 
 def _late(result: Result, place: Place) -> list[str]:
     """Warn if one packet in a hundred was later than a full packet takes at the observed link."""
-    late, packet = result.engine["timing_error_p99"] or 0.0, 8 * 1500 / place.rate
+    late, packet = result.engine.get("timing_error_p99") or 0.0, 8 * 1500 / place.rate  # none without a packet
     if late <= packet:
         return []
     return [
-        f"one packet in a hundred was {1e6 * late:.0f} µs late or more, of {1e6 * packet:.0f} µs that a packet takes at link "
+        f"one packet in a hundred was {1e6 * late:.0f} µs late or more; a packet takes {1e6 * packet:.0f} µs at link "
         f"{place.link}: this machine has too much to do for it (aqmlab doctor)"
     ]
 

@@ -140,7 +140,7 @@ def _require(options: Mapping[str, str], congestion: frozenset[str]) -> None:
     if refusing := [f"{_told(one)}; {one.spoils} {one.fix}" for one in found if one.state.refuses]:
         raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor lists all):", *refusing]))
     if found:
-        head = "packets may be late here; a run is refused at its end if too many were (aqmlab doctor lists all):"
+        head = "packets may be late here; the end of a run says if too many were (aqmlab doctor lists all):"
         text = "\n".join([head, *(f"{_told(one)}; fix: {one.fix}" for one in found)])
         warnings.warn(text, MachineWarning, stacklevel=2)
 
@@ -188,8 +188,9 @@ def perform_in(
 ) -> Outcome | None:
     """Perform a task in a folder; return None if `goes_on` has returned False.
 
-    `see` is called with each glance, `goes_on` about ten times a second with the process. The run of a `shell` ends when
-    the standard input of the process is closed, however late packets are. Raise ``RuntimeError`` with the programs' message if they fail.
+    `see` is called with each glance, `goes_on` about ten times a second with the process. The run of a `shell` ends
+    when the standard input of the process is closed, and is not refused because packets are late. Raise
+    ``RuntimeError`` with the programs' message if they fail.
     """
     with _core_for(options["clock"]) as cores:
         _written(scenario_of(task), folder, options)

@@ -118,9 +118,9 @@ def run(
 ) -> Ended:
     """Run a command in a shell's place, with the traffic of a scenario of `with_shell` beside it, until it ends.
 
-    `servers` are shell commands that run at the peer; they have up to two seconds each to wait for clients before the
-    command starts. `on_start` is called before, `on_glance` with the observed link ten times a second, and the command is
-    killed as soon as `is_stopped` returns true.
+    `servers` are shell commands that run at the peer; each has up to two seconds to wait for clients before the
+    command starts. `on_start` is called before, and `on_glance` with the observed link ten times a second. The command
+    is killed as soon as `is_stopped` returns true.
     """
     task = Task(scenario._core, scenario.seed, b"", scenario.aqm, 0.0, recording=True, engine=engine)
     program: subprocess.Popen[bytes] | None = None
