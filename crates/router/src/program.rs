@@ -126,7 +126,8 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     }
     let series = scenario.record.series.then(|| Series::new(&scenario));
     let recorded = series.is_some();
-    let emulation = Emulation::new(scenario.clone(), arguments.seed, series, arguments.shell);
+    let new = if arguments.shell { Emulation::open } else { Emulation::new };
+    let emulation = new(scenario.clone(), arguments.seed, series);
     let record = |path: &PathBuf| {
         let file = BufWriter::new(fs::File::create(path)?);
         Pcapng::new(file, &scenario, &hosts, ip, words)

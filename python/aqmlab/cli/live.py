@@ -102,14 +102,16 @@ def live(watched: Watched, terminal: IO[str] | None = None) -> Iterator[Callable
     console = Console(stderr=terminal is None, file=terminal)
 
     def drawn() -> RenderableType:
-        if terminal:  # rich asks for the size of this program's own
-            console.size = ConsoleDimensions(*os.get_terminal_size(terminal.fileno()))
+        # Rich would ask this program's own terminal; one without a size has zeros.
+        if terminal and all(size := os.get_terminal_size(terminal.fileno())):
+            console.size = ConsoleDimensions(*size)
         # The line below the picture is the cursor's.
         lines = watched.lines(console.width, console.height - 1)
         return Group(*(Text(line, no_wrap=True, overflow="crop") for line in lines))
 
     last = time.monotonic()
-    with Live(drawn(), console=console, auto_refresh=False) as screen:
+    own = terminal is None  # where this program prints, too
+    with Live(drawn(), console=console, auto_refresh=False, redirect_stdout=own, redirect_stderr=own) as screen:
 
         def update(done: float) -> None:
             nonlocal last

@@ -69,6 +69,14 @@ def shell(
             "Repeatable.",
         ),
     ] = None,
+    outside: Annotated[
+        bool,
+        typer.Option(
+            "--outside",
+            help="Let the peer forward to the machine's own network, by slirp4netns: the shell reaches the Internet "
+            "over the link.",
+        ),
+    ] = False,
     watch: Annotated[
         Path | None,
         typer.Option(
@@ -87,6 +95,7 @@ def shell(
     All that its programs send goes through the network of the scenario to a peer, and back. The exit status is that of
     the command. All messages of aqmlab are on the standard error.
     """
+    from aqmlab import ScenarioError
     from aqmlab.execute import shell as shells
     from aqmlab.execute.engine import Engine
     from aqmlab.execute.variants import labelled, with_discipline
@@ -103,6 +112,8 @@ def shell(
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     try:
         beside = shells.with_shell(chosen, at, alone)
+    except ScenarioError:
+        raise
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--at") from None
     label = aqm if aqm and aqm.startswith(KERNEL) else beside.aqm
@@ -111,6 +122,9 @@ def shell(
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
     performing.check(beside)
+    if outside and shutil.which(shells.OUTSIDE) is None:
+        missing = f"needs {shells.OUTSIDE}, which is not there (Debian: apt install {shells.OUTSIDE})"
+        raise typer.BadParameter(missing, param_hint="--outside")
     if shutil.which(words[0]) is None:
         stop(NOT_FOUND, f"{words[0]}: no such command; give one after --")
     status = 0
@@ -123,6 +137,7 @@ def shell(
                 performing,
                 words,
                 peer or (),
+                outside,
                 lambda place: complain(_told(place, beside.title, label)),
                 see,
                 lambda: bool(received),

@@ -16,7 +16,7 @@ import sys
 import time
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,11 +44,21 @@ _IDLE = {"kind": "short", "arrival_rate": "1e-12 Hz", "size": "1 B"}
 _SCRIPT = Path(__file__).with_suffix(".sh")
 """The first process of the shell's namespace of processes."""
 
-_MOUNTS = 'mount --bind "$1" "$2" && mount --bind "$3" /etc/hosts; shift 3; exec "$@"'
-"""A shell's script that shows the peer's network namespace and the names of both ends to a command alone."""
+_MOUNTS = 'while [ "$1" != -- ]; do mount --bind "$1" "$2" || exit 126; shift 2; done; shift; exec "$@"'
+"""A shell's script that puts files in the place of others for a command alone."""
 
 _PEER = '#!/bin/sh\nexec nsenter --net="{}" -- "$@"\n'
 """The program ``peer``, which runs a command at the peer."""
+
+
+OUTSIDE = "slirp4netns"
+"""The program that connects a namespace with the machine's own network, without privileges."""
+
+_DEVICE = "outside0"
+"""Its device in the peer's namespace."""
+
+_RESOLVER = "10.0.2.3"
+"""The address there of the machine's own resolver of names."""
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,7 @@ def run(
     engine: Engine,
     command: Sequence[str],
     servers: Sequence[str] = (),
+    outside: bool = False,
     on_start: Callable[[Place], None] = lambda _: None,
     on_glance: Callable[[Glance], None] = lambda _: None,
     is_stopped: Callable[[], bool] = lambda: False,
@@ -119,14 +130,15 @@ def run(
     """Run a command in a shell's place, with the traffic of a scenario of `with_shell` beside it, until it ends.
 
     `servers` are shell commands that run at the peer; each has up to two seconds to wait for clients before the
-    command starts. `on_start` is called before, and `on_glance` with the observed link ten times a second. The command
-    is killed as soon as `is_stopped` returns true.
+    command starts. If `outside` is true the peer forwards packets to and from the machine's own network. `on_start` is
+    called before, and `on_glance` with the observed link ten times a second. The command is killed as soon as
+    `is_stopped` returns true.
     """
     task = Task(scenario._core, scenario.seed, b"", scenario.aqm, 0.0, recording=True, engine=engine)
     program: subprocess.Popen[bytes] | None = None
     place: Place | None = None
 
-    with linux.run_folder() as folder:
+    with linux.run_folder() as folder, ExitStack() as stack:
 
         def goes_on(router: subprocess.Popen[bytes]) -> bool:
             nonlocal program, place
@@ -135,8 +147,11 @@ def run(
                     told = json.loads((folder / "shell.json").read_text())
                     place = _place(told)
                     time.sleep(max(told["zero"] / 1e9 - time.monotonic(), 0.0))
+                    ends = {end: _entering(told, end) for end in ("peer", "shell")}
+                    if outside:
+                        _connect(folder, told, ends, stack)
                     on_start(place)
-                    program = _started(folder, told, servers, command)
+                    program = _started(folder, told, ends, servers, command, outside)
             elif is_stopped() and program.poll() is None:
                 program.kill()
             elif program.poll() is not None and router.stdin and not router.stdin.closed:
@@ -148,6 +163,8 @@ def run(
             error = ""
         except RuntimeError as failure:
             outcome, error = None, str(failure)
+            if program and program.poll() is None:
+                error = f"the network has ended before the shell: {error}"
         finally:
             if program:
                 program.kill()
@@ -189,12 +206,67 @@ def _until(scenario: Scenario, end: str) -> Scenario:
     return shorter
 
 
+def _namespace(told: Mapping[str, Any], end: str) -> str:
+    """Return the file of an end's network namespace."""
+    return f"/proc/{told['process']}/fd/{told[end]['namespace']}"
+
+
+def _user(told: Mapping[str, Any], option: str) -> list[str]:
+    """Return an option with the user namespace that has the privileges, if it takes one."""
+    return [] if os.geteuid() == 0 else [f"{option}=/proc/{told['process']}/ns/user"]
+
+
+def _entering(told: Mapping[str, Any], end: str) -> list[str]:
+    """Return the words before a command that let it run at an end."""
+    return ["nsenter", "--preserve-credentials", *_user(told, "--user"), f"--net={_namespace(told, end)}", "--"]
+
+
+def _connect(folder: Path, told: Mapping[str, Any], ends: Mapping[str, Sequence[str]], stack: ExitStack) -> None:
+    """Let the peer forward packets to and from the machine's own network, until the stack is closed.
+
+    Raise ``RuntimeError`` with the reason if that fails.
+    """
+    (end, held), (waits, ready) = os.pipe(), os.pipe()
+    with (folder / "outside").open("w+b") as messages:
+        process = subprocess.Popen(
+            [
+                *(OUTSIDE, "--configure", "--mtu=1500", "--disable-host-loopback", f"--exit-fd={end}"),
+                *(f"--ready-fd={ready}", *_user(told, "--userns-path"), "--netns-type=path"),
+                *(_namespace(told, "peer"), _DEVICE),
+            ],
+            pass_fds=(end, ready),
+            stdin=subprocess.DEVNULL,
+            stdout=messages,
+            stderr=messages,
+        )
+        os.close(end)
+        os.close(ready)
+        stack.callback(process.wait)
+        stack.callback(os.close, held)  # it ends then, or with this process
+        with open(waits, "rb") as answer:
+            if not answer.read(1):
+                messages.seek(0)
+                raise RuntimeError(f"{OUTSIDE}: {messages.read().decode(errors='replace').strip()}")
+    # The peer answers for the shell, which the program does not know.
+    forward = f"cd /proc/sys/net/ipv4 && echo 1 > ip_forward && echo 1 > conf/{_DEVICE}/proxy_arp"
+    for one in (
+        [*ends["peer"], "sh", "-c", forward],
+        [*ends["shell"], "ip", "route", "add", "default", "dev", "aqmlab0"],
+    ):
+        done = subprocess.run(one, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{' '.join(one)}: {done.stderr.strip()}")
+
+
 def _started(
-    folder: Path, told: Mapping[str, Any], servers: Sequence[str], command: Sequence[str]
+    folder: Path,
+    told: Mapping[str, Any],
+    ends: Mapping[str, Sequence[str]],
+    servers: Sequence[str],
+    command: Sequence[str],
+    outside: bool,
 ) -> subprocess.Popen[bytes]:
     """Start a command in the shell's namespaces, with the program ``peer`` and the name ``peer``."""
-    router = f"/proc/{told['process']}"
-    descriptors = {end: f"{router}/fd/{told[end]['namespace']}" for end in ("peer", "shell")}
     tool = folder / "bin" / "peer"
     tool.parent.mkdir()
     (folder / "peer").touch()
@@ -203,15 +275,18 @@ def _started(
     with suppress(OSError):
         shutil.copyfile("/etc/hosts", folder / "hosts")
     with (folder / "hosts").open("a") as hosts:
-        hosts.writelines(f"{told[end]['address']} {end}\n" for end in descriptors)
+        hosts.writelines(f"{told[end]['address']} {end}\n" for end in ends)
+    files = [_namespace(told, "peer"), str(folder / "peer"), str(folder / "hosts"), "/etc/hosts"]
+    if outside:
+        (folder / "resolv.conf").write_text(f"nameserver {_RESOLVER}\n")
+        files += [str(folder / "resolv.conf"), "/etc/resolv.conf"]
     return subprocess.Popen(
         [
-            *("nsenter", "--preserve-credentials", f"--net={descriptors['shell']}"),
-            *([] if os.geteuid() == 0 else [f"--user={router}/ns/user"]),
+            *ends["shell"],
             # All processes end with this one, even if that is killed.
             *("setpriv", "--pdeathsig", "KILL"),
-            *("unshare", "--mount", "sh", "-c", _MOUNTS, "sh", descriptors["peer"], str(folder / "peer")),
-            *(str(folder / "hosts"), "unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
+            *("unshare", "--mount", "sh", "-c", _MOUNTS, "sh", *files, "--"),
+            *("unshare", "--pid", "--fork", "--kill-child", "--mount-proc"),
             *("sh", str(_SCRIPT), str(folder), str(len(servers)), *servers, *command),
         ],
         env={

@@ -77,10 +77,19 @@ pub struct Emulation<P> {
 }
 
 impl<P: Probe> Emulation<P> {
-    /// The network of `scenario`, whose random numbers are those of the simulation with this seed. Its end can be moved if
-    /// it is `open`, which takes time.
+    /// The network of `scenario`, whose random numbers are those of the simulation with this seed.
     #[must_use]
-    pub fn new(scenario: Scenario, seed: u64, probe: Option<P>, open: bool) -> Self {
+    pub fn new(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
+        Self::with_end(scenario, seed, probe, false)
+    }
+
+    /// The same with an end that can be moved, which takes more time.
+    #[must_use]
+    pub fn open(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
+        Self::with_end(scenario, seed, probe, true)
+    }
+
+    fn with_end(scenario: Scenario, seed: u64, probe: Option<P>, open: bool) -> Self {
         let mut run = Simulation::without_traffic(scenario, seed, Checked(probe), open);
         (run.network.ledger.lost, run.network.ledger.copied) = (Some(Vec::new()), Some(Vec::new()));
         let onward = run.network.onward();
