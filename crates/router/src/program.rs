@@ -237,7 +237,7 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     write_whole(&arguments.out.join("results.json"), &text).map_err(failed)
 }
 
-/// What whoever starts a shell has to know of it, as JSON.
+/// What the program that starts a shell has to know of it, as JSON.
 fn shell(
     scenario: &Scenario,
     emulation: &Emulation<Series>,

@@ -27,7 +27,7 @@ NOT_FOUND = 127
 
 
 def _terminal(path: Path | None) -> Path | None:
-    """Refuse what is no terminal."""
+    """Refuse a file that is no terminal."""
     if path is not None:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOCTTY)

@@ -63,7 +63,7 @@ _RESOLVER = "10.0.2.3"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a shell is: the addresses of its peer and of itself, and what is between.
+    """Where a shell is: the addresses of its peer and of itself, and the link between.
 
     `link` is the observed link, `rate` its rate in bit/s at the start, and `way` the place in `WAYS` of the entry that
     crosses it. `round_trip` is the time in s from the peer to the shell and back if nothing waits.
@@ -189,7 +189,7 @@ def run(
 
 
 def _place(told: Mapping[str, Any]) -> Place:
-    """Return the place of a shell from what the router tells."""
+    """Return the place of a shell from the document of the router."""
     between = {name: told[name] for name in ("link", "rate", "way", "round_trip")}
     return Place(told["peer"]["address"], told["shell"]["address"], **between)
 
@@ -200,8 +200,14 @@ def _until(scenario: Scenario, end: str) -> Scenario:
     try:
         shorter.check()
     except _core.ScenarioError as error:
-        late = set(re.findall(r"traffic\.([^.\s]+)\.(?:start|active)", str(error)))
-        shorter = shorter.with_({f"traffic.{name}.count": 0 for name in late})
+        late = set(re.findall(r"traffic\.([^.\s]+)\.(?:start|active) ", str(error)))
+        document = tomllib.loads(shorter.to_toml())
+        for entry in document["traffic"]:
+            if entry["name"] in late:
+                for key in ("start", "stop", "active"):
+                    entry.pop(key, None)
+                entry["count"] = 0
+        shorter = Scenario.from_dict(document)
         shorter.check()
     return shorter
 

@@ -163,7 +163,7 @@ impl<P: Probe> Network<P> {
         self.starts.get(&(from, to)).copied()
     }
 
-    /// Moves the end of a run in which nothing is worked out ahead.
+    /// Moves the end of a run in which nothing is computed ahead of time.
     pub(crate) fn end_at(&mut self, end: Time) {
         self.end = self.events.clock.sim_time(end);
         self.links.iter_mut().for_each(|link| link.end_at(self.end));
