@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -66,8 +66,9 @@ def unavailable(reason: str) -> None:
     pytest.skip(reason)
 
 
-def require(engine: str) -> None:
-    if missing := [one for one in findings(engine) if one.state.refuses]:
+def require(engine: str, disciplines: Sequence[str] = ()) -> None:
+    found = findings(engine, disciplines=disciplines)
+    if missing := [one for one in found if one.state.refuses]:
         unavailable("; ".join(f"{one.name}: {one.found} ({one.fix})" for one in missing))
 
 

@@ -59,7 +59,7 @@ def test_a_finding_that_delays_packets_is_a_warning(find: Find, tiny: Scenario, 
         aqmlab.run(tiny, engine=REAL)
     (one,) = given
     head, line = str(one.message).splitlines()
-    assert head.startswith("packets may be late here; a run is refused at its end if too many were")
+    assert head.startswith("packets may be late here; the end of a run says if too many were")
     assert line == "load: 3.5 in the last minute, 2 cores; fix: ps -eo pcpu"
     assert len(fake) == 1
 

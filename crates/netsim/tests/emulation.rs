@@ -85,7 +85,18 @@ fn packets(scenario: &Scenario) -> Vec<(Time, ExternalPacket)> {
 /// What an emulation of `scenario` makes of its packets, offered in groups of `at_a_time`, the last first: results,
 /// series, and how many arrived, were lost, were marked.
 fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [usize; 3]) {
-    let mut emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
+    let end = Time::ZERO + scenario.general.duration;
+    let emulation = Emulation::new(scenario.clone(), 3, Some(Series::new(scenario)));
+    emulated_until(end, emulation, scenario, at_a_time)
+}
+
+/// The same of an emulation that ends at `end`.
+fn emulated_until(
+    end: Time,
+    mut emulation: Emulation<Series>,
+    scenario: &Scenario,
+    at_a_time: usize,
+) -> (Results, Vec<Column>, [usize; 3]) {
     let (mut counts, mut known) = ([0; 3], HashSet::new());
     let mut count = |emulation: &mut Emulation<Series>, now: Time| {
         for fate in emulation.fates() {
@@ -104,7 +115,9 @@ fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [us
         emulation.advance(until);
         count(emulation, until);
     };
-    for packets in packets(scenario).chunks_mut(at_a_time) {
+    let mut packets = packets(scenario);
+    packets.retain(|(at, _)| *at <= end);
+    for packets in packets.chunks_mut(at_a_time) {
         advance(&mut emulation, packets[0].0);
         let last = packets[packets.len() - 1].0;
         packets.sort_by_key(|(at, _)| Reverse(*at));
@@ -113,12 +126,38 @@ fn emulated(scenario: &Scenario, at_a_time: usize) -> (Results, Vec<Column>, [us
         }
         advance(&mut emulation, last);
     }
+    if end < Time::ZERO + scenario.general.duration {
+        emulation.end_at(end);
+    }
     let results = emulation.finish(vec![Ends::default(); ENTRIES]);
     emulation.fates().for_each(drop);
     assert_eq!(emulation.violations(), Vec::<String>::new());
     let series = emulation.probe_mut().unwrap();
-    series.finish(Time::ZERO + scenario.general.duration);
+    series.finish(end);
     (results, series.take_columns(), counts)
+}
+
+#[test]
+fn an_open_run_that_ends_sooner_has_the_results_of_a_shorter_one() {
+    for aqm in NAMES {
+        let long = scenario("open", aqm);
+        let mut short = long.clone();
+        short.general.duration = Span::us(5_012_345);
+        let end = Time::ZERO + short.general.duration;
+        let (expected, series, counts) = emulated(&short, 1);
+        let open = Emulation::open(long.clone(), 3, Some(Series::new(&long)));
+        let (found, columns, found_counts) = emulated_until(end, open, &long, 1);
+        let numbers =
+            |results: Results| (results.metrics, results.links, results.classes, results.distributions);
+        assert_eq!(numbers(found), numbers(expected), "{aqm}");
+        assert!(found_counts == counts && counts[0] > 1000, "{aqm}: {found_counts:?} {counts:?}");
+        assert_eq!(columns.len(), series.len(), "{aqm}");
+        for (found, expected) in columns.iter().zip(&series) {
+            let bits =
+                |column: &Column| column.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+            assert_eq!((&found.name, bits(found)), (&expected.name, bits(expected)), "{aqm}");
+        }
+    }
 }
 
 #[test]

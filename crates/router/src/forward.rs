@@ -1,11 +1,12 @@
 //! The router: packets from the hosts into the emulated network, and from there to their hosts.
 
 use crate::clock::{Clock, Day, Poll, Timer};
-use crate::hosts::{Hosts, asks, class_of};
+use crate::hosts::{Hosts, Way, asks, class_of};
 use crate::losses::Loss;
 use crate::namespace::Namespace;
 use crate::pcapng::Pcapng;
 use crate::qdisc::{Decision, Fate, Qdisc};
+use crate::shell::Received;
 use crate::wire::{self, Connection, Seen};
 use aqm::unit::{Span, Time};
 use hdrhistogram::Histogram;
@@ -14,11 +15,12 @@ use rustix::event::epoll::EventFlags;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 
 const TIMER: u64 = u64::MAX;
 const QDISC: u64 = TIMER - 1;
 const SENDERS: u64 = TIMER - 2;
+const STOP: u64 = TIMER - 3;
 /// Packets that are read from a device at a time: those that are due must not wait for all that come.
 const BATCH: usize = 64;
 /// In ns; every later packet counts as this late.
@@ -39,6 +41,8 @@ pub struct Router {
     timer: Timer,
     /// The process of the senders, which must not end before the run.
     senders: Option<OwnedFd>,
+    /// What the programs of a shell have received.
+    pub received: Received,
     /// The packets that are on their way, by their numbers.
     packets: Vec<OnWay>,
     free: Vec<u32>,
@@ -66,6 +70,8 @@ struct OnWay {
     namespace: usize,
     /// By how much it entered the network later than its host sent it.
     late: Span,
+    /// The way of a datagram of a shell or its peer, and the bytes of its payload.
+    datagram: Option<(usize, u16)>,
 }
 
 /// How late packets were handed to their hosts, in s: later than the network delivered them, which they may also have
@@ -113,6 +119,7 @@ impl Router {
             poll,
             timer,
             senders: None,
+            received: Received::default(),
             packets: Vec::new(),
             free: Vec::new(),
             connections: HashMap::new(),
@@ -135,23 +142,32 @@ impl Router {
         Ok(())
     }
 
+    /// Ends the run when the other end of a pipe is closed.
+    ///
+    /// # Errors
+    /// If that cannot be waited for.
+    pub fn stop_with(&self, pipe: impl AsFd) -> io::Result<()> {
+        self.poll.add(&pipe, STOP, EventFlags::IN)
+    }
+
     /// Writes every packet's fate to `record` from now on.
     pub fn record(&mut self, record: Pcapng<BufWriter<File>>) {
         self.emulation.list_waits();
         self.record = Some(record);
     }
 
-    /// Forwards packets until `end`, and calls `look` after each of `looks` equal parts of the run.
+    /// Forwards packets until `end`, or until it is to stop, and calls `look` after each of `looks` equal parts of the run. Returns
+    /// the end.
     ///
     /// # Errors
     /// If a device fails, or the senders end before.
     pub fn run(
         &mut self,
-        end: Time,
+        mut end: Time,
         mtu: usize,
         looks: u64,
         mut look: impl FnMut(&Emulation<Series>),
-    ) -> io::Result<()> {
+    ) -> io::Result<Time> {
         let part = (end.nanos() / looks).max(1);
         let mut next_look = part;
         // All packets that the hosts sent until then have been read.
@@ -161,7 +177,8 @@ impl Router {
             self.consult_kernel(reached.min(end))?;
             self.hand_out()?;
             if reached >= end {
-                return self.record.iter_mut().try_for_each(Pcapng::finish).map_err(unrecorded);
+                self.record.iter_mut().try_for_each(Pcapng::finish).map_err(unrecorded)?;
+                return Ok(end);
             }
             if reached.nanos() >= next_look {
                 look(&self.emulation);
@@ -169,16 +186,21 @@ impl Router {
             }
             let due = self.emulation.next_delivery().unwrap_or(end).min(end).min(Time::from_nanos(next_look));
             self.timer.arm(due)?;
-            let (mut readable, mut ended) = (0u64, false);
+            let (mut readable, mut ended, mut stopped) = (0u64, false, false);
             for (token, _) in self.poll.wait()? {
                 match token {
                     TIMER => self.timer.went_off(),
                     QDISC => {}
                     SENDERS => ended = true,
+                    STOP => stopped = true,
                     namespace => readable |= 1 << namespace,
                 }
             }
             let now = self.clock.now();
+            if stopped && now < end {
+                end = now.max(self.emulation.now());
+                self.emulation.end_at(end);
+            }
             if ended && now < end {
                 return Err(io::Error::other(format!("the senders ended after {:.3} s", now.secs())));
             }
@@ -204,7 +226,7 @@ impl Router {
         for _ in 0..BATCH {
             let number = self.free.pop().unwrap_or_else(|| {
                 let bytes = vec![0; mtu].into_boxed_slice();
-                self.packets.push(OnWay { bytes, length: 0, namespace: 0, late: Span::ZERO });
+                self.packets.push(OnWay { bytes, length: 0, namespace: 0, late: Span::ZERO, datagram: None });
                 (self.packets.len() - 1) as u32
             });
             let place = &mut self.packets[number as usize];
@@ -232,7 +254,7 @@ impl Router {
                     *entered = last;
                     place.length = length;
                     place.late = last.since(came);
-                    if !self.enter(number, last) {
+                    if !self.enter(number, namespace, last) {
                         self.free.push(number);
                     }
                 }
@@ -247,24 +269,38 @@ impl Router {
 
     /// Offers a packet to the network; false if it does not enter. Only TCP and UDP that belongs to no traffic is
     /// counted: the kernel's own messages are none of the scenario's.
-    fn enter(&mut self, number: u32, at: Time) -> bool {
+    fn enter(&mut self, number: u32, namespace: usize, at: Time) -> bool {
         let place = &mut self.packets[number as usize];
-        let Some(seen) = Seen::of(&place.bytes[..place.length]) else { return false };
-        let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
-        let class = class_of([seen.from.1, seen.to.1]);
+        let way = self.hosts.way(namespace);
+        let packet = &place.bytes[..place.length];
+        let Some(seen) = (if way.is_some() { Seen::any(packet) } else { Seen::of(packet) }) else {
+            return false;
+        };
+        let (ends, class) = match way {
+            Some(way) => ((Some(way.from), Some(way.to)), Some(way.class)),
+            None => {
+                let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
+                (ends, class_of([seen.from.1, seen.to.1]))
+            }
+        };
         let ((Some(from), Some(to)), Some(class)) = (ends, class) else {
             self.stray(at, seen);
             return false;
         };
         place.namespace = to.namespace;
+        place.datagram = way.map(|way| (way.number, seen.datagram));
         let next = self.connections.len() as u32;
+        let flow = *self.connections.entry(seen.connection()).or_insert(next);
+        if let Some(way) = way {
+            self.received.enters(&seen, flow, way.number);
+        }
         let packet = ExternalPacket {
             number,
             from: from.node,
             to: to.node,
             class,
-            flow: *self.connections.entry(seen.connection()).or_insert(next),
-            kind: if seen.kind == PacketKind::Datagram && !asks(seen.to.1) {
+            flow,
+            kind: if seen.kind == PacketKind::Datagram && way.is_none() && !asks(seen.to.1) {
                 PacketKind::Reply
             } else {
                 seen.kind
@@ -339,7 +375,9 @@ impl Router {
     /// # Errors
     /// If the counters cannot be read.
     pub fn losses(&self) -> io::Result<Vec<Loss>> {
-        let found = self.namespaces.iter().map(Namespace::losses);
+        // What a shell's programs ask of their kernels is theirs.
+        let ours = self.namespaces.iter().enumerate().filter(|(number, _)| self.hosts.way(*number).is_none());
+        let found = ours.map(|(_, namespace)| namespace.losses());
         Ok(found.collect::<io::Result<Vec<_>>>()?.concat())
     }
 
@@ -367,6 +405,9 @@ impl Router {
                 continue;
             }
             self.namespaces[place.namespace].device.write_all(packet)?;
+            if let Some((way, bytes)) = place.datagram {
+                self.received.arrives(bytes, way);
+            }
             self.delivered.push((fate.at, place.late));
         }
         if !self.delivered.is_empty() {
@@ -378,6 +419,12 @@ impl Router {
         }
         let reached = self.emulation.now();
         self.record.iter_mut().try_for_each(|record| record.settle(reached)).map_err(unrecorded)
+    }
+
+    /// The ways between a shell and its peer, if there is one.
+    #[must_use]
+    pub const fn shell(&self) -> Option<[Way; 2]> {
+        self.hosts.shell()
     }
 
     /// The emulation.

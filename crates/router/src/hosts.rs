@@ -2,7 +2,7 @@
 //!
 //! A host is a node and a stack: a node whose traffic entries need different stacks is several hosts. Packets between two
 //! hosts in one namespace would not leave it, so hosts that talk to each other are in different ones; apart from that,
-//! hosts with equal stacks share a namespace. A dumbbell of any size has two.
+//! hosts with equal stacks share a namespace. A dumbbell of any size has two. A shell and its peer have one each.
 
 use crate::stack::{LAST_PORT, Stack, Unmapped};
 use scenario::Scenario;
@@ -77,6 +77,21 @@ pub struct Hosts {
     by_node: HashMap<(usize, Stack), usize>,
     /// The stack of each traffic entry.
     entries: Vec<Stack>,
+    /// The ends of each way between a shell and its peer: those of the last two entries.
+    shell: Option<[Way; 2]>,
+}
+
+/// A way between a shell and its peer, which all packets take that leave its first namespace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Way {
+    /// 0 to the shell, 1 from it.
+    pub number: usize,
+    /// The traffic entry.
+    pub class: u16,
+    /// Where it begins.
+    pub from: Host,
+    /// Where it ends.
+    pub to: Host,
 }
 
 /// The TCP of a traffic entry, if it has one.
@@ -92,11 +107,11 @@ pub const fn tcp(kind: &TrafficKind) -> Option<&Tcp> {
 }
 
 impl Hosts {
-    /// The hosts of `scenario`.
+    /// The hosts of `scenario`, whose last two entries are the way to a `shell` and that from it, if there is one.
     ///
     /// # Errors
     /// What of its traffic Linux cannot do.
-    pub fn new(scenario: &Scenario) -> Result<Self, Vec<Unmapped>> {
+    pub fn new(scenario: &Scenario, shell: bool) -> Result<Self, Vec<Unmapped>> {
         let traffic = &scenario.traffic;
         if traffic.len() > usize::from(LAST_PORT - FIRST_PORT) {
             return Err(vec![Unmapped {
@@ -133,7 +148,11 @@ impl Hosts {
         }
         // Datagrams do not care, and go with the first TCP.
         let any = of_tcp.iter().flatten().next().copied().unwrap_or_default();
-        let entries: Vec<Stack> = of_tcp.into_iter().map(|stack| stack.unwrap_or(any)).collect();
+        let mut entries: Vec<Stack> = of_tcp.into_iter().map(|stack| stack.unwrap_or(any)).collect();
+        let ways = entries.len().saturating_sub(2)..entries.len();
+        if shell {
+            entries[ways.clone()].fill(Stack::of_shell());
+        }
         let mut keys: Vec<(usize, Stack)> = Vec::new();
         let mut talks: HashMap<usize, Vec<usize>> = HashMap::new();
         let mut by_node = HashMap::new();
@@ -154,6 +173,13 @@ impl Hosts {
         }
         let mut found = Self { entries, by_node, ..Self::default() };
         found.place(&keys, &talks);
+        if shell {
+            let ways = ways.enumerate().map(|(number, class)| {
+                let [from, to] = found.ends(scenario, class, 0);
+                Way { number, class: class as u16, from, to }
+            });
+            found.shell = ways.collect::<Vec<_>>().try_into().ok();
+        }
         if found.stacks.len() > MOST_NAMESPACES {
             return Err(vec![Unmapped {
                 key: "traffic".to_owned(),
@@ -226,6 +252,18 @@ impl Hosts {
         nodes.map(|node| self.hosts[self.by_node[&(node, self.entries[class])]])
     }
 
+    /// The ways between a shell and its peer, if there is one: first that to the shell.
+    #[must_use]
+    pub const fn shell(&self) -> Option<[Way; 2]> {
+        self.shell
+    }
+
+    /// The way of all packets that leave a namespace, if it is that of a shell or its peer.
+    #[must_use]
+    pub fn way(&self, namespace: usize) -> Option<Way> {
+        self.shell.iter().flatten().find(|way| way.from.namespace == namespace).copied()
+    }
+
     /// All hosts.
     #[must_use]
     pub fn all(&self) -> &[Host] {
@@ -274,7 +312,7 @@ mod tests {
              [[traffic]]\nname = \"down\"\ncount = 12\n[[traffic]]\nname = \"up\"\nfrom = \"receivers\"\nto = \"senders\"\n\
              [[traffic]]\nname = \"call\"\nkind = \"voip\"\n",
         );
-        let hosts = Hosts::new(&scenario).unwrap();
+        let hosts = Hosts::new(&scenario, false).unwrap();
         assert_eq!((hosts.stacks.len(), hosts.all().len()), (2, 12));
         for i in 0..12 {
             let [from, to] = hosts.ends(&scenario, 0, i);
@@ -298,17 +336,17 @@ mod tests {
         let scenario = scenario(
             "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\ntcp = { preset = \"linux\", ecn = true }\n",
         );
-        let hosts = Hosts::new(&scenario).unwrap();
+        let hosts = Hosts::new(&scenario, false).unwrap();
         assert_eq!((hosts.stacks.len(), hosts.all().len()), (4, 4));
         assert_eq!(hosts.ends(&scenario, 0, 0)[0].node, hosts.ends(&scenario, 1, 0)[0].node);
         let old = scenario_with_old_tcp();
-        assert_eq!(Hosts::new(&old).unwrap_err()[0].key, "traffic.a.tcp.flavour");
+        assert_eq!(Hosts::new(&old, false).unwrap_err()[0].key, "traffic.a.tcp.flavour");
     }
 
     #[test]
     fn tfrc_is_refused() {
         let text = "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\n";
-        let problems = Hosts::new(&scenario(text)).unwrap_err();
+        let problems = Hosts::new(&scenario(text), false).unwrap_err();
         let text: Vec<String> = problems.iter().map(ToString::to_string).collect();
         let kind = "traffic.b.kind = \"tfrc\": the Linux engine cannot do that; it has no sender of TFRC; use the packet engine";
         assert_eq!(text, [kind]);
@@ -318,7 +356,7 @@ mod tests {
     fn tfrc_without_flows_is_not() {
         let text =
             "[dumbbell]\n[[traffic]]\nname = \"a\"\n[[traffic]]\nname = \"b\"\nkind = \"tfrc\"\ncount = 0\n";
-        assert_eq!(Hosts::new(&scenario(text)).unwrap().all().len(), 2);
+        assert_eq!(Hosts::new(&scenario(text), false).unwrap().all().len(), 2);
     }
 
     fn scenario_with_old_tcp() -> Scenario {

@@ -17,6 +17,7 @@
 //! - [`entries`]: when the hosts' packets came, by the kernel.
 //! - [`qdisc`]: a queue discipline of the kernel in place of one of ours, and [`inlet`], by which packets come to it.
 //! - [`pcapng`]: every packet's fate as a file.
+//! - [`shell`]: what the programs of a shell have received.
 //! - [`table`]: series as a file.
 //! - [`sys`]: the system calls that no library wraps, and `tool`: `ip` and `tc`.
 #![cfg(target_os = "linux")]
@@ -33,6 +34,7 @@ pub mod namespace;
 pub mod pcapng;
 pub mod qdisc;
 mod ring;
+pub mod shell;
 pub mod stack;
 pub mod sys;
 pub mod table;

@@ -2,7 +2,7 @@
 
 use crate::device::{check, make_transparent};
 use crate::entries::Entries;
-use crate::hosts::{Hosts, Ip};
+use crate::hosts::{Hosts, Ip, Way};
 use crate::losses::{Loss, losses};
 use crate::stack::{Cubic, Stack};
 use crate::sys;
@@ -56,7 +56,7 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
         // Before the device is up: the kernel itself may send a packet then.
         let entries = timed.then(|| Entries::new(sys::device_number(DEVICE)?)).transpose()?;
         make_transparent(DEVICE, stack.offload)?;
-        set_up(number, stack, mtu, version)?;
+        set_up(number, stack, hosts.way(number), mtu, version)?;
         check(DEVICE, stack.offload)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
@@ -103,8 +103,8 @@ pub(crate) fn be_silent() -> io::Result<()> {
     }
 }
 
-/// Sets up the namespace of the calling thread.
-fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()> {
+/// Sets up the namespace of the calling thread, from which there may be the one `way` of a shell or its peer.
+fn set_up(number: usize, stack: &Stack, way: Option<Way>, mtu: u32, version: Ip) -> io::Result<()> {
     for (name, value) in stack.sysctls() {
         let path = format!("/proc/sys/net/ipv4/{name}");
         let what = match (name, value.as_str()) {
@@ -126,10 +126,19 @@ fn set_up(number: usize, stack: &Stack, mtu: u32, version: Ip) -> io::Result<()>
         }
     };
     let (prefix, route) = (Hosts::prefix(number, version), stack.route());
+    // Programs that choose no address have that of their host, and whatever is not at the other end is unreachable.
+    let (all, own) = match way {
+        Some(Way { from, to, .. }) => {
+            let own = format!("address add {} dev {DEVICE}\n", from.address(version));
+            (Hosts::prefix(to.namespace, version), own)
+        }
+        None => (all.to_owned(), String::new()),
+    };
     // All addresses of the prefix are the namespace's own.
     let commands = format!(
         "link set lo up\n\
          link set {DEVICE} up {addresses} mtu {mtu}\n\
+         {own}\
          route add local {prefix} dev lo\n\
          route add {all} dev {DEVICE} {route}\n"
     );

@@ -257,7 +257,7 @@ mod tests {
         let text = "aqm = \"codel\"\n[dumbbell]\n[[traffic]]\nname = \"a\"\n";
         let scenario =
             Document::parse(text, "test").unwrap().check().unwrap_or_else(|problems| panic!("{problems}"));
-        let hosts = Hosts::new(&scenario).unwrap();
+        let hosts = Hosts::new(&scenario, false).unwrap();
         (scenario, hosts)
     }
 

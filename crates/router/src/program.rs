@@ -6,7 +6,7 @@ use netsim::{Emulation, Ends, Series};
 use router::clock::Clock;
 use router::ends::Report;
 use router::forward::Router;
-use router::hosts::{Hosts, Ip, tcp};
+use router::hosts::{Hosts, Ip, Way, tcp};
 use router::pcapng::Pcapng;
 use router::qdisc::{self, Qdisc};
 use router::stack::Cubic;
@@ -14,6 +14,7 @@ use router::{namespace, sys, table};
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, set_parent_process_death_signal};
 use scenario::Scenario;
+use serde_json::json;
 use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::os::fd::AsRawFd as _;
@@ -22,8 +23,9 @@ use std::process::{Child, Command, ExitCode};
 
 /// Time for both programs to be ready before the run begins.
 const LEAD: Span = Span::ms(500);
-/// How often a run says, by a glance, how far it is.
+/// How often a run says, by a glance, how far it is; one that ends with a shell does so at intervals.
 const LOOKS: u64 = 200;
+const INTERVAL: Span = Span::ms(100);
 
 /// Runs the traffic of a scenario over real network stacks, between which this program is the network.
 #[derive(Parser)]
@@ -61,6 +63,11 @@ struct Arguments {
     /// at the observed link.
     #[arg(long)]
     latest: Option<f64>,
+    /// The last two traffic entries are the way to a shell and that from it: everything that leaves the namespaces of the
+    /// shell and its peer, which are in `shell.json` in the folder for the results as soon as they are there. The run ends
+    /// when the standard input is closed; how long it was is in `duration`.
+    #[arg(long, conflicts_with = "pcapng")]
+    shell: bool,
     /// Write every packet's fate to this file.
     #[arg(long, value_name = "FILE")]
     pcapng: Option<PathBuf>,
@@ -90,7 +97,7 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     // Both programs end with the one that has started this.
     set_parent_process_death_signal(Some(Signal::KILL)).map_err(|error| error.to_string())?;
     let mut scenario = read(scenario)?;
-    let hosts = Hosts::new(&scenario)
+    let hosts = Hosts::new(&scenario, arguments.shell)
         .map_err(|problems| problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))?;
     let failed = |error: std::io::Error| error.to_string();
     let tcps = || scenario.traffic.iter().filter_map(|entry| Some((&*entry.name, tcp(&entry.kind)?)));
@@ -119,7 +126,8 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     }
     let series = scenario.record.series.then(|| Series::new(&scenario));
     let recorded = series.is_some();
-    let emulation = Emulation::new(scenario.clone(), arguments.seed, series);
+    let new = if arguments.shell { Emulation::open } else { Emulation::new };
+    let emulation = new(scenario.clone(), arguments.seed, series);
     let record = |path: &PathBuf| {
         let file = BufWriter::new(fs::File::create(path)?);
         Pcapng::new(file, &scenario, &hosts, ip, words)
@@ -131,6 +139,10 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     let clock = Clock::starting_after(LEAD);
     let descriptors: Vec<String> =
         namespaces.iter().map(|namespace| namespace.file.as_raw_fd().to_string()).collect();
+    if let Some(ways) = hosts.shell() {
+        let text = shell(&scenario, &emulation, ways, &descriptors, clock, ip)?;
+        write_whole(&arguments.out.join("shell.json"), &text).map_err(failed)?;
+    }
     let mut router = Router::new(emulation, hosts, namespaces, qdisc, clock, timed).map_err(failed)?;
     if let Some(record) = record {
         router.record(record);
@@ -143,19 +155,33 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
         Err(Errno::NOSYS | Errno::PERM) => {}
         Err(error) => return Err(error.to_string()),
     }
-    let end = Time::ZERO + scenario.general.duration;
+    let mut end = Time::ZERO + scenario.general.duration;
+    if arguments.shell {
+        router.stop_with(std::io::stdin()).map_err(failed)?;
+    }
     // If it is not allowed, the timing error says what that costs.
     let _ = sys::be_prompt();
     let mut out = std::io::stdout();
-    let ran = router.run(end, mtu as usize, LOOKS, |emulation| {
+    let looks = if arguments.shell { end.nanos() / INTERVAL.nanos() } else { LOOKS };
+    let ran = router.run(end, mtu as usize, looks, |emulation| {
         let text = serde_json::to_string(&emulation.glance()).expect("numbers");
         let _ = writeln!(out, "{text}");
     });
     // If the senders have failed, theirs is the first message.
-    ran.or_else(|error| traffic.check(arguments).and(Err(error.to_string())))?;
+    end = ran.or_else(|error| traffic.check(arguments).and(Err(error.to_string())))?;
+    if arguments.shell {
+        scenario.general.duration = end.since(Time::ZERO);
+        let text = format!("{} ns", end.nanos());
+        write_whole(&arguments.out.join("duration"), &text).map_err(failed)?;
+    }
     router.verify_qdisc().map_err(failed)?;
     let losses = router.losses().map_err(failed)?;
-    let report = traffic.report(arguments)?;
+    let mut report = traffic.report(arguments)?;
+    if let Some(ways) = router.shell() {
+        for (way, bytes) in ways.iter().zip(router.received.bytes()) {
+            report.classes[usize::from(way.class)].transient = bytes;
+        }
+    }
     if !losses.is_empty() {
         let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         return Err(format!("packets were lost outside the scenario's network:\n{losses}"));
@@ -208,10 +234,51 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
         table::write(&arguments.out.join("series.csv"), &series.take_columns()).map_err(failed)?;
     }
     let text = serde_json::to_string(&results).map_err(|error| error.to_string())?;
-    // Whole or not at all: a guest is switched off as soon as this program ends.
-    let part = arguments.out.join("results.json.part");
-    fs::write(&part, text).map_err(failed)?;
-    fs::rename(&part, arguments.out.join("results.json")).map_err(failed)
+    write_whole(&arguments.out.join("results.json"), &text).map_err(failed)
+}
+
+/// What the program that starts a shell has to know of it, as JSON.
+fn shell(
+    scenario: &Scenario,
+    emulation: &Emulation<Series>,
+    ways: [Way; 2],
+    descriptors: &[String],
+    clock: Clock,
+    ip: Ip,
+) -> Result<String, String> {
+    let link = &scenario.links[scenario.observed];
+    let crossing = ways.iter().find(|way| emulation.crosses_observed(usize::from(way.class)));
+    let node = |way: &Way| &scenario.nodes[way.from.node];
+    let crossing = crossing.ok_or_else(|| {
+        format!(
+            "the observed link, {}, is not between the shell at node {} and its peer at {}: choose another node with --at, or \
+             another link with --set observe=NAME",
+            link.name,
+            node(&ways[1]),
+            node(&ways[0])
+        )
+    })?;
+    let end =
+        |way: Way| json!({ "namespace": descriptors[way.from.namespace], "address": way.from.address(ip) });
+    let [peer, shell] = ways.map(end);
+    let text = json!({
+        "process": std::process::id(),
+        "zero": clock.zero,
+        "peer": peer,
+        "shell": shell,
+        "link": link.name,
+        "rate": link.rate.bits(),
+        "way": crossing.number,
+        "round_trip": emulation.idle_round_trip(usize::from(ways[0].class)),
+    });
+    Ok(text.to_string())
+}
+
+/// Writes a file whole or not at all: a guest is switched off as soon as this program ends.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let part = path.with_extension("part");
+    fs::write(&part, text)?;
+    fs::rename(&part, path)
 }
 
 /// The program with senders and sinks, which ends with this one.
@@ -224,6 +291,7 @@ impl Traffic {
             .args(&arguments.scenario)
             .args(["--seed", &arguments.seed.to_string(), "--zero", &clock.zero.to_string()])
             .args(["--namespaces", &descriptors.join(","), "--ip", &arguments.ip])
+            .args(arguments.shell.then_some("--shell"))
             .arg("--out")
             .arg(&arguments.out)
             .spawn();

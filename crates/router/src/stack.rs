@@ -30,6 +30,8 @@ pub struct Stack {
     min_rto: Span,
     /// Whether a socket hands over several segments at once.
     pub(crate) offload: bool,
+    /// Whether its programs are those of a shell, and not the scenario's senders and sinks.
+    pub(crate) shell: bool,
 }
 
 /// The settings of CUBIC, which the whole kernel shares.
@@ -102,7 +104,13 @@ impl Stack {
             },
             min_rto: tcp.min_rto,
             offload: tcp.offload,
+            shell: false,
         }
+    }
+
+    /// The stack for the programs of a shell.
+    pub(crate) fn of_shell() -> Self {
+        Self { offload: true, shell: true, ..Self::default() }
     }
 
     /// The stack for the TCP of the traffic entry `name`.
@@ -181,6 +189,10 @@ impl Stack {
             ("tcp_tw_reuse", flag(true)),
             ("ip_local_port_range", format!("{} 65535", LAST_PORT + 1)),
         ];
+        if self.shell {
+            // `ping` without a raw socket, for the only group that a user namespace has.
+            values.push(("ping_group_range", "0 0".to_owned()));
+        }
         // A kernel without Accurate ECN does not have it.
         values.extend(self.ecn_option.map(|option| ("tcp_ecn_option", option.to_string())));
         values

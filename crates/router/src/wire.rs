@@ -31,41 +31,72 @@ pub struct Seen {
     pub ecn: Ecn,
     /// Whether it is a SYN that asks for ECN (RFC 3168, section 6.1.1).
     pub asks_for_ecn: bool,
+    /// Whether it begins a connection.
+    pub begins: bool,
+    /// The next byte of a connection that its sender awaits.
+    pub awaits: Option<u32>,
+    /// Bytes of a datagram's payload.
+    pub datagram: u16,
 }
 
 impl Seen {
     /// Reads a packet of IPv4 or IPv6; `None` if it is neither TCP nor UDP, or damaged.
     #[must_use]
     pub fn of(packet: &[u8]) -> Option<Self> {
+        Self::any(packet).filter(|seen| seen.from.1 != 0 || seen.to.1 != 0)
+    }
+
+    /// Reads a packet of IPv4 or IPv6; one of another protocol is a datagram between ports 0.
+    #[must_use]
+    pub fn any(packet: &[u8]) -> Option<Self> {
         let sliced = SlicedPacket::from_ip(packet).ok()?;
-        let (from, to, field): (IpAddr, IpAddr, u8) = match sliced.net? {
+        let (from, to, field, payload): (IpAddr, IpAddr, u8, usize) = match sliced.net? {
             NetSlice::Ipv4(ip) => {
                 let header = ip.header();
-                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value())
+                let payload = ip.payload().payload.len();
+                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value(), payload)
             }
             NetSlice::Ipv6(ip) => {
                 let header = ip.header();
-                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value())
+                let payload = ip.payload().payload.len();
+                (header.source_addr().into(), header.destination_addr().into(), header.ecn().value(), payload)
             }
             NetSlice::Arp(_) => return None,
-        };
-        let (ports, kind, asks_for_ecn) = match sliced.transport? {
-            TransportSlice::Tcp(tcp) => {
-                let kind = if tcp.payload().is_empty() { PacketKind::Ack } else { PacketKind::Data };
-                let asks = tcp.syn() && !tcp.ack() && tcp.ece() && tcp.cwr();
-                ((tcp.source_port(), tcp.destination_port()), kind, asks)
-            }
-            TransportSlice::Udp(udp) => {
-                ((udp.source_port(), udp.destination_port()), PacketKind::Datagram, false)
-            }
-            _ => return None,
         };
         let ecn = match field {
             0 => Ecn::None,
             1 => Ecn::Ect1,
             _ => Ecn::Ect0,
         };
-        Some(Self { from: (from, ports.0), to: (to, ports.1), kind, ecn, asks_for_ecn })
+        let datagram = Self {
+            from: (from, 0),
+            to: (to, 0),
+            kind: PacketKind::Datagram,
+            ecn,
+            asks_for_ecn: false,
+            begins: false,
+            awaits: None,
+            datagram: payload as u16,
+        };
+        Some(match sliced.transport {
+            Some(TransportSlice::Tcp(tcp)) => Self {
+                from: (from, tcp.source_port()),
+                to: (to, tcp.destination_port()),
+                kind: if tcp.payload().is_empty() { PacketKind::Ack } else { PacketKind::Data },
+                asks_for_ecn: tcp.syn() && !tcp.ack() && tcp.ece() && tcp.cwr(),
+                begins: tcp.syn(),
+                awaits: tcp.ack().then(|| tcp.acknowledgment_number()),
+                datagram: 0,
+                ..datagram
+            },
+            Some(TransportSlice::Udp(udp)) => Self {
+                from: (from, udp.source_port()),
+                to: (to, udp.destination_port()),
+                datagram: udp.payload().len() as u16,
+                ..datagram
+            },
+            _ => datagram,
+        })
     }
 
     /// Its connection.

@@ -22,6 +22,7 @@ use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
 const TIMER: u64 = u64::MAX;
+const STOP: u64 = TIMER - 1;
 
 /// All endpoints.
 #[derive(Debug)]
@@ -96,15 +97,17 @@ const SAMPLED: [&str; 13] = [
 ];
 
 impl Driver {
-    /// The endpoints of `scenario`, whose hosts are in these namespaces.
+    /// The endpoints of `scenario`, whose hosts are in these namespaces. A run beside a `shell` ends when the standard input
+    /// is closed.
     pub(crate) fn new(
         scenario: Scenario,
         seed: u64,
         clock: Clock,
         namespaces: &[RawFd],
         ip: Ip,
+        shell: bool,
     ) -> Result<Self, String> {
-        let hosts = Hosts::new(&scenario).map_err(|problems| format!("{}", problems[0]))?;
+        let hosts = Hosts::new(&scenario, shell).map_err(|problems| format!("{}", problems[0]))?;
         let failed = |error: io::Error| error.to_string();
         let persistent = |kind: &TrafficKind| matches!(kind, TrafficKind::Ftp(_) | TrafficKind::Transfer(..));
         let counted = |kind: &TrafficKind| persistent(kind) || matches!(kind, TrafficKind::Udp(..));
@@ -119,6 +122,9 @@ impl Driver {
         let timer = Timer::new(clock).map_err(failed)?;
         let poll = Poll::new().map_err(failed)?;
         poll.add(&timer, TIMER, EventFlags::IN).map_err(failed)?;
+        if shell {
+            poll.add(io::stdin(), STOP, EventFlags::IN).map_err(failed)?;
+        }
         let mut driver = Self {
             before: before.collect(),
             seed,
@@ -226,6 +232,7 @@ impl Driver {
             for (token, events) in ready.drain(..) {
                 match token {
                     TIMER => self.timer.went_off(),
+                    STOP => self.end = self.end.min(now),
                     token => self.on_event(token, events, now)?,
                 }
             }

@@ -30,6 +30,9 @@ struct Arguments {
     /// The version of IP: 4 or 6.
     #[arg(long, default_value = "4", value_parser = ["4", "6"])]
     ip: String,
+    /// The last two traffic entries are a shell's; the run ends when the standard input is closed.
+    #[arg(long)]
+    shell: bool,
     /// The folder for the ends of the connections and their windows.
     #[arg(long)]
     out: PathBuf,
@@ -56,7 +59,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let failed = |error: std::io::Error| error.to_string();
     let ip = if arguments.ip == "6" { Ip::V6 } else { Ip::V4 };
     let clock = Clock { zero: arguments.zero };
-    let mut driver = Driver::new(scenario, arguments.seed, clock, &arguments.namespaces, ip)?;
+    let mut driver =
+        Driver::new(scenario, arguments.seed, clock, &arguments.namespaces, ip, arguments.shell)?;
     driver.run().map_err(failed)?;
     if let Some(columns) = driver.samples() {
         table::write(&arguments.out.join("windows.csv"), &columns).map_err(failed)?;

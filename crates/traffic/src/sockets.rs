@@ -199,7 +199,7 @@ mod tests {
     fn errors_that_all_connections_would_have_name_the_entry_and_the_remedy() {
         let text = "[dumbbell]\n[[traffic]]\nname = \"x\"\ntcp = \"linux\"\n";
         let scenario = Document::parse(text, "test").unwrap().check().unwrap();
-        let hosts = Hosts::new(&scenario).unwrap();
+        let hosts = Hosts::new(&scenario, false).unwrap();
         let mut sockets = Sockets::new(&scenario, &[], Ip::V4).unwrap();
         let host = hosts.all()[0];
         sockets.entered = Some(host.namespace); // that of the test

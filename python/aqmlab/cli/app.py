@@ -18,6 +18,7 @@ from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_st
 
 COMMANDS = (
     "run",
+    "shell",
     "compare",
     "playground",
     "fluid",

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from aqmlab.cli.picture import picture
 
@@ -29,15 +29,15 @@ class Watched:
     ----------
     title : str
         The title of the scenario.
-    duration : float
-        The simulated time of the run, in s.
+    duration : float or None
+        The simulated time of the run, in s; None of one that has no end yet.
     seed : int
         The seed of the run.
     runs : int
         The number of runs, of which this is the first.
     """
 
-    def __init__(self, title: str, duration: float, seed: int, runs: int = 1) -> None:
+    def __init__(self, title: str, duration: float | None, seed: int, runs: int = 1) -> None:
         from aqmlab.execute.glance import Glance
 
         self.title, self.duration, self.seed, self.runs = title, duration, seed, runs
@@ -64,7 +64,10 @@ class Watched:
 
         glances = self.glances.copy()
         t = glances[-1].t
-        run, how_far = f"seed {self.seed}", f"{t:.4g} of {self.duration:g} s, {t / self.duration:.0%}"
+        run = f"seed {self.seed}"
+        if self.duration is None:
+            return [_sides(printable(self.title), f"{run}, {t:.1f} s", width), *picture(glances, width, height - 1)]
+        how_far = f"{t:.4g} of {self.duration:g} s, {t / self.duration:.0%}"
         speed = f"{t / self._took:.3g} x real time" if self._took > 0.0 else "setting up"
         others = f"all {self.runs} runs: {self.done:.0%}" if self.runs > 1 else ""
         above = [_sides(printable(self.title), run, width), _sides(f"{how_far}, {speed}", others, width)]
@@ -87,24 +90,28 @@ def obstacle() -> str | None:
 
 
 @contextmanager
-def live(watched: Watched) -> Iterator[Callable[[float], None]]:
-    """Show a run on the standard error, which must be a terminal, and leave the last picture there.
+def live(watched: Watched, terminal: IO[str] | None = None) -> Iterator[Callable[[float], None]]:
+    """Show a run on a terminal, by default the standard error, and leave the last picture there.
 
     Yields a function that takes the share of the work done of all runs, and redraws the picture at intervals.
     """
-    from rich.console import Console, Group
+    from rich.console import Console, ConsoleDimensions, Group
     from rich.live import Live
     from rich.text import Text
 
-    console = Console(stderr=True)
+    console = Console(stderr=terminal is None, file=terminal)
 
     def drawn() -> RenderableType:
+        # Rich would ask this program's own terminal; one without a size has zeros.
+        if terminal and all(size := os.get_terminal_size(terminal.fileno())):
+            console.size = ConsoleDimensions(*size)
         # The line below the picture is the cursor's.
         lines = watched.lines(console.width, console.height - 1)
         return Group(*(Text(line, no_wrap=True, overflow="crop") for line in lines))
 
     last = time.monotonic()
-    with Live(drawn(), console=console, auto_refresh=False) as screen:
+    own = terminal is None  # where this program prints, too
+    with Live(drawn(), console=console, auto_refresh=False, redirect_stdout=own, redirect_stderr=own) as screen:
 
         def update(done: float) -> None:
             nonlocal last

@@ -126,7 +126,7 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
         entry["tcp"]["congestion"] for entry in scenario.resolved["traffic"] if isinstance(entry.get("tcp"), dict)
     }
     _require(options, frozenset(controls - {"ledbat"}))
-    with _folder() as folder:
+    with run_folder() as folder:
         router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario._core, folder, options))]
         checked = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
     if checked.returncode:
@@ -140,7 +140,7 @@ def _require(options: Mapping[str, str], congestion: frozenset[str]) -> None:
     if refusing := [f"{_told(one)}; {one.spoils} {one.fix}" for one in found if one.state.refuses]:
         raise EngineUnavailable("\n".join(["the linux engine cannot run here (aqmlab doctor lists all):", *refusing]))
     if found:
-        head = "packets may be late here; a run is refused at its end if too many were (aqmlab doctor lists all):"
+        head = "packets may be late here; the end of a run says if too many were (aqmlab doctor lists all):"
         text = "\n".join([head, *(f"{_told(one)}; fix: {one.fix}" for one in found)])
         warnings.warn(text, MachineWarning, stacklevel=2)
 
@@ -162,8 +162,7 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
 
     Raise ``RuntimeError`` with the programs' message if they fail.
     """
-    scenario = scenario_of(task)
-    duration = scenario.duration
+    duration = scenario_of(task).duration
     done = 0.0
 
     def see(glance: Glance) -> None:
@@ -172,15 +171,38 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
         if task.on_glance:
             task.on_glance(glance)
 
-    with _folder() as folder, _core_for(options["clock"]) as cores:
-        _written(scenario, folder, options)
+    with run_folder() as folder:
+        outcome = perform_in(folder, task, options, see, lambda _: watch(done))
+        if outcome:
+            watch(1.0)
+        return outcome
+
+
+def perform_in(
+    folder: Path,
+    task: Task,
+    options: Mapping[str, str],
+    see: Callable[[Glance], None],
+    goes_on: Callable[[subprocess.Popen[bytes]], bool],
+    shell: bool = False,
+) -> Outcome | None:
+    """Perform a task in a folder; return None if `goes_on` has returned False.
+
+    `see` is called with each glance, `goes_on` about ten times a second with the process. The run of a `shell` ends
+    when the standard input of the process is closed, and is not refused because packets are late. Raise
+    ``RuntimeError`` with the programs' message if they fail.
+    """
+    with _core_for(options["clock"]) as cores:
+        _written(scenario_of(task), folder, options)
         if task.fates:
             (folder / _FATES).touch()  # the router fills it
-        command, environment = _command(folder, task.seed, options)
-        process = _started(command, environment, cores)
+        command, environment = _command(folder, task.seed, options, shell)
+        process = _started(command, environment, cores, subprocess.PIPE if shell else subprocess.DEVNULL)
         try:
-            output = _follow(process, see, lambda: watch(done))
+            output = _follow(process, see, lambda: goes_on(process))
         finally:
+            if process.stdin:
+                process.stdin.close()
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGTERM)
             _, _, usage = os.wait4(process.pid, 0)
@@ -200,7 +222,6 @@ def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], boo
             with replacing(task.fates) as file:
                 shutil.copyfile(folder / _FATES, file)
         series, windows = (_read(folder / name) for name in ("series.csv", "windows.csv"))
-        watch(1.0)
         return Outcome(
             packed(task, json.dumps(document)),
             series=as_parquet(series) if task.series else b"",
@@ -224,13 +245,15 @@ def _qdisc(options: Mapping[str, str]) -> list[str]:
     return ["--qdisc", options["qdisc"]] if options["qdisc"] != "scenario" else []
 
 
-def _command(folder: Path, seed: int, options: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def _command(
+    folder: Path, seed: int, options: Mapping[str, str], shell: bool = False
+) -> tuple[list[str], dict[str, str]]:
     """Return the command that performs a run in a folder, and what it adds to the environment."""
     if options["clock"] == "real":
         router = [str(BIN / "aqmlab-router"), "--scenario", str(folder / "scenario.toml"), "--seed", str(seed)]
         more = ["--out", str(folder), "--traffic", str(BIN / "aqmlab-traffic"), "--ip", options["ip"], *_qdisc(options)]
         fates = ["--pcapng", str(folder / _FATES)] if (folder / _FATES).exists() else []
-        return [*router, *more, *fates, "--latest", str(_LATEST)], {}
+        return [*router, *more, *fates, *(["--shell"] if shell else ["--latest", str(_LATEST)])], {}
     machine = Machine()
     return [
         # The guest ends with this process, even if that is killed.
@@ -288,7 +311,7 @@ def _read(file: Path) -> Any:
 
 
 @contextmanager
-def _folder() -> Iterator[Path]:
+def run_folder() -> Iterator[Path]:
     """Make a folder for a run, locked as long as it is used; remove those that killed processes have left."""
     for left in Path(gettempdir()).glob(f"{_PREFIX}*"):
         with suppress(OSError), _locked(left, fcntl.LOCK_EX | fcntl.LOCK_NB):
@@ -345,14 +368,16 @@ def _core_for(clock: str) -> Iterator[set[int]]:
         yield {core}
 
 
-def _started(command: list[str], environment: Mapping[str, str], cores: set[int]) -> subprocess.Popen[bytes]:
+def _started(
+    command: list[str], environment: Mapping[str, str], cores: set[int], stdin: int
+) -> subprocess.Popen[bytes]:
     """Start a process on some cores."""
     before = os.sched_getaffinity(0)
     os.sched_setaffinity(0, cores)  # of this thread, and of the processes that it starts
     try:
         return subprocess.Popen(
             command,
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             env={**os.environ, **environment},

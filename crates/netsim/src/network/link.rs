@@ -335,6 +335,17 @@ impl Link {
         Some(Passage { start, arrival })
     }
 
+    /// Moves the end of the measurement window. Packets that wait then were counted when they came.
+    pub(crate) fn end_at(&mut self, end: SimTime) {
+        let overhead = self.transmitter.overhead;
+        for packet in
+            self.waiting.iter().filter(|packet| self.window.contains(&packet.start) && packet.start >= end)
+        {
+            self.bytes -= u64::from(self.transmitter.length(u32::from(packet.bytes) - overhead));
+        }
+        self.window.end = end;
+    }
+
     /// Bits that a plain link has sent / the bits of its `capacity` in the measurement window. A packet counts if its
     /// transmission starts in the window.
     pub(crate) fn plain_utilisation(&self, capacity: f64) -> f64 {

@@ -163,6 +163,12 @@ impl<P: Probe> Network<P> {
         self.starts.get(&(from, to)).copied()
     }
 
+    /// Moves the end of a run in which nothing is computed ahead of time.
+    pub(crate) fn end_at(&mut self, end: Time) {
+        self.end = self.events.clock.sim_time(end);
+        self.links.iter_mut().for_each(|link| link.end_at(self.end));
+    }
+
     /// For each link, the shortest time that a packet at its end still travels: 0 where a path ends.
     pub(crate) fn onward(&self) -> Vec<SimSpan> {
         let nothing = self.events.clock.sim_span(Span::ZERO);

@@ -80,7 +80,17 @@ impl<P: Probe> Emulation<P> {
     /// The network of `scenario`, whose random numbers are those of the simulation with this seed.
     #[must_use]
     pub fn new(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
-        let mut run = Simulation::without_traffic(scenario, seed, Checked(probe));
+        Self::with_end(scenario, seed, probe, false)
+    }
+
+    /// The same with an end that can be moved, which takes more time.
+    #[must_use]
+    pub fn open(scenario: Scenario, seed: u64, probe: Option<P>) -> Self {
+        Self::with_end(scenario, seed, probe, true)
+    }
+
+    fn with_end(scenario: Scenario, seed: u64, probe: Option<P>, open: bool) -> Self {
+        let mut run = Simulation::without_traffic(scenario, seed, Checked(probe), open);
         (run.network.ledger.lost, run.network.ledger.copied) = (Some(Vec::new()), Some(Vec::new()));
         let onward = run.network.onward();
         let (offered, free, fates) = (Vec::new(), Vec::new(), Vec::new());
@@ -217,6 +227,17 @@ impl<P: Probe> Emulation<P> {
         self.run.network.ledger.waits.iter_mut().flat_map(|waits| waits.drain(..))
     }
 
+    /// Moves the end of a run that is open to `end`, which the run has not passed.
+    ///
+    /// # Panics
+    /// If it has.
+    pub fn end_at(&mut self, end: Time) {
+        assert!(self.now() <= end && end <= self.run.end, "the end of a run under way");
+        self.run.end = end;
+        self.run.scenario.general.duration = end.since(Time::ZERO);
+        self.run.network.end_at(end);
+    }
+
     /// Runs to the end of the scenario, and returns the results. `ends` is what the endpoints outside know of each traffic
     /// entry.
     ///
@@ -236,6 +257,18 @@ impl<P: Probe> Emulation<P> {
         self.run.network.catch_up_all(self.run.end());
         self.run.close();
         self.run.results()
+    }
+
+    /// The round-trip time in s of a flow of a traffic entry if nothing waits; `None` if nothing comes back.
+    #[must_use]
+    pub fn idle_round_trip(&self, class: usize) -> Option<f64> {
+        self.run.idle(class)[1]
+    }
+
+    /// Whether the data of a traffic entry's first flow crosses the observed link.
+    #[must_use]
+    pub fn crosses_observed(&self, class: usize) -> bool {
+        self.run.crosses(class, 0, self.run.scenario.observed)
     }
 
     /// The observed link at the time reached.

@@ -32,7 +32,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// Whether the data of flow number `i` of a class crosses a link.
-    fn crosses(&self, class: usize, i: usize, link: usize) -> bool {
+    pub(super) fn crosses(&self, class: usize, i: usize, link: usize) -> bool {
         let path = self.path_of(class, i);
         path.is_some_and(|(forward, _)| self.network.links_from(forward).any(|of_path| of_path == link))
     }

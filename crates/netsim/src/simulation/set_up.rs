@@ -46,8 +46,8 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// The same for packets from outside: the scenario's own traffic sends nothing.
-    pub(super) fn without_traffic(scenario: Scenario, seed: u64, probe: P) -> Self {
-        Self::set_up(scenario, seed, probe, Mode::External, Watch::default()).expect(UNSTOPPED)
+    pub(super) fn without_traffic(scenario: Scenario, seed: u64, probe: P, open: bool) -> Self {
+        Self::set_up(scenario, seed, probe, Mode::External { open }, Watch::default()).expect(UNSTOPPED)
     }
 
     fn set_up(mut scenario: Scenario, seed: u64, probe: P, mode: Mode, mut watch: Watch) -> Option<Self> {
@@ -58,8 +58,8 @@ impl<P: Probe> Simulation<P> {
         let endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
         let mut network = Network::new(&scenario, routes, seed, probe, mode.lookahead(), watch);
-        schedule(&mut network.events, Some(&endpoints).filter(|_| mode != Mode::External), &scenario);
-        let records_flows = scenario.record.flows && mode != Mode::External;
+        schedule(&mut network.events, Some(&endpoints).filter(|_| !mode.is_external()), &scenario);
+        let records_flows = scenario.record.flows && !mode.is_external();
         let mut run = Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),
             windows: Vec::new(),
@@ -92,17 +92,21 @@ enum Mode {
     StepByStep,
     /// The scenario's traffic, with an event for each step, because a change may affect every link.
     Live,
-    /// The caller, in place of the scenario's traffic.
-    External,
+    /// The caller, in place of the scenario's traffic; if it is `open`, the run may end before its time.
+    External { open: bool },
 }
 
 impl Mode {
     const fn lookahead(self) -> Lookahead {
         match self {
             Self::Ahead => Lookahead::Full,
-            Self::StepByStep | Self::External => Lookahead::PlainLinks,
-            Self::Live => Lookahead::None,
+            Self::StepByStep | Self::External { open: false } => Lookahead::PlainLinks,
+            Self::Live | Self::External { open: true } => Lookahead::None,
         }
+    }
+
+    const fn is_external(self) -> bool {
+        matches!(self, Self::External { .. })
     }
 }
 
