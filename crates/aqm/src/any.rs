@@ -6,6 +6,10 @@ use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::params::{Field, ParamError, ParamKind, Params, Range, Spec, Value};
 use crate::unit::{Rate, Span, Time};
 use crate::user_defined;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 /// The declarations of the parameters `P`.
 fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
@@ -488,7 +492,7 @@ impl AnyParams {
         let name = ("name".to_owned(), Value::Text(self.name().to_owned()));
         let source = self.source().map(|source| ("source".to_owned(), Value::Text(source.to_owned())));
         let own = self.values().into_iter().map(|(key, value)| (key.to_owned(), value));
-        Value::Table(std::iter::once(name).chain(source).chain(own).collect())
+        Value::Table(core::iter::once(name).chain(source).chain(own).collect())
     }
 }
 

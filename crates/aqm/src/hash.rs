@@ -1,7 +1,8 @@
 //! The hash that spreads flows over bins, and tables with an entry per flow.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use alloc::vec::Vec;
+use core::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashMap;
 
 /// A table with an entry per flow. Its iteration order depends on the machine; that of [`Ordered`] does not.
 pub(crate) type Flows<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;

@@ -7,6 +7,14 @@
 //! [`mod@queue`] on [`mod@ring`]. An algorithm that contains another, as `fq` does, also imports the list; one around
 //! disciplines of any kind is a `composite`.
 
+#![cfg_attr(not(test), no_std)]
+
+#[doc(hidden)]
+#[macro_use]
+pub extern crate alloc;
+#[cfg(feature = "std")]
+extern crate std;
+
 #[macro_use]
 mod head;
 #[macro_use]
@@ -21,6 +29,7 @@ pub mod discipline;
 pub mod dscp;
 #[cfg(test)]
 mod fixture;
+mod float;
 mod flows;
 pub mod framing;
 mod hash;

@@ -3,6 +3,8 @@
 mod counts;
 mod replace;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use counts::Counts;
 
 use crate::any::AnyDiscipline;

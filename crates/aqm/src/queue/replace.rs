@@ -6,6 +6,7 @@ use crate::contract::Uniform;
 use crate::discipline::Lane;
 use crate::ring::Ring;
 use crate::unit::{Limit, Time};
+use alloc::vec::Vec;
 
 impl<T: Frame> Queue<T> {
     /// Sets another limit, before [`Queue::replace`] or [`Queue::retune`] with an algorithm for it: the packets that wait
@@ -31,7 +32,7 @@ impl<T: Frame> Queue<T> {
             self.replace(now, algorithm, rng, dropped);
             return false;
         }
-        let before = std::mem::replace(&mut self.algorithm, algorithm);
+        let before = core::mem::replace(&mut self.algorithm, algorithm);
         self.algorithm.resume(now, before);
         loop {
             let first =
@@ -62,7 +63,7 @@ impl<T: Frame> Queue<T> {
     ) {
         let lanes = algorithm.lanes();
         let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
-        let rings = std::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
+        let rings = core::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
         let mut waiting: Vec<Waiting<T>> = rings.iter().flat_map(Ring::iter).copied().collect();
         waiting.sort_by_key(|waiting| waiting.arrival.number());
         self.is_around = algorithm.has_limits_inside();
@@ -71,7 +72,7 @@ impl<T: Frame> Queue<T> {
         self.lanes = vec![Lane::default(); several];
         self.lane_counts = vec![Counts::default(); several];
         // The packets have their old numbers meanwhile, and what came before the window is counted afterwards.
-        let (arrivals, window) = (self.arrivals, std::mem::take(&mut self.window));
+        let (arrivals, window) = (self.arrivals, core::mem::take(&mut self.window));
         let mut earlier_drops = Vec::new();
         for before in waiting {
             let marks = self.counts[before.frame.row()].marks;
