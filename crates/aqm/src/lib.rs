@@ -21,6 +21,7 @@ mod head;
 mod dispatch;
 #[macro_use]
 pub mod aqm;
+mod algorithm;
 mod any;
 mod bucket;
 mod composite;
@@ -41,6 +42,7 @@ pub mod unit;
 pub mod user_defined;
 mod weights;
 
+pub use algorithm::{Algorithm, One};
 pub use any::AnyDiscipline;
 pub use aqm::{AnyAqm, AnyParams};
 pub use composite::Leaf;

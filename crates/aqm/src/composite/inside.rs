@@ -1,5 +1,6 @@
 //! A discipline inside another: its lanes, what waits in them, and its limit.
 
+use crate::algorithm::Algorithm;
 use crate::any::AnyDiscipline;
 use crate::composite::Part;
 use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};

@@ -1,14 +1,14 @@
 //! Another algorithm, other parameters or another limit for a queue in use.
 
 use super::{Counts, Frame, Outcome, Queue, Sent, Waiting};
-use crate::any::AnyDiscipline;
+use crate::algorithm::Algorithm;
 use crate::contract::Uniform;
 use crate::discipline::Lane;
 use crate::ring::Ring;
 use crate::unit::{Limit, Time};
 use alloc::vec::Vec;
 
-impl<T: Frame> Queue<T> {
+impl<T: Frame, D: Algorithm> Queue<T, D> {
     /// Sets another limit, before [`Queue::replace`] or [`Queue::retune`] with an algorithm for it: the packets that wait
     /// beyond it stay until then.
     pub const fn set_limit(&mut self, limit: Limit) {
@@ -24,7 +24,7 @@ impl<T: Frame> Queue<T> {
     pub fn retune<R: Uniform>(
         &mut self,
         now: Time,
-        algorithm: AnyDiscipline,
+        algorithm: D,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) -> bool {
@@ -57,12 +57,12 @@ impl<T: Frame> Queue<T> {
     pub fn replace<R: Uniform>(
         &mut self,
         now: Time,
-        algorithm: AnyDiscipline,
+        algorithm: D,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) {
-        let lanes = algorithm.lanes();
-        let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
+        let several = algorithm.several();
+        let (lanes, several) = (several.unwrap_or(1), several.unwrap_or(0));
         let rings = core::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
         let mut waiting: Vec<Waiting<T>> = rings.iter().flat_map(Ring::iter).copied().collect();
         waiting.sort_by_key(|waiting| waiting.arrival.number());
