@@ -113,6 +113,23 @@ pub struct Port {
 }
 
 impl Port {
+    /// A link of this rate behind this buffer, for packets of at most 1500 bytes without a header of the link's own.
+    #[must_use]
+    pub const fn new(rate: Rate, limit: Limit) -> Self {
+        Self { rate, delay: Span::ZERO, limit, packet: Bytes(1500), header: Bytes(0) }
+    }
+
+    /// Checks that the rate and the packet are not zero.
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
+        if self.rate.whole_bits() == 0 {
+            return Err(ParamError::invalid("rate", self.rate, "more than 0 bit/s"));
+        }
+        if self.packet.0 == 0 {
+            return Err(ParamError::invalid("packet", self.packet, "at least 1 B"));
+        }
+        Ok(())
+    }
+
     /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those are
     /// larger, and the link's own header.
     #[must_use]

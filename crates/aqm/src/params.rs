@@ -6,6 +6,7 @@
 
 mod field;
 mod spec;
+mod text;
 mod value;
 
 use alloc::vec::Vec;
@@ -13,6 +14,7 @@ pub use field::{Field, Named};
 #[doc(hidden)]
 pub use once_cell::race::OnceBox;
 pub use spec::{Entries, Nested, ParamError, ParamKind, Range, Spec};
+pub use text::{commas, settings};
 pub use value::Value;
 
 /// Declares an enum with a name for each value of a parameter: `choice! { pub enum Form { Paper = "paper", … } }`.

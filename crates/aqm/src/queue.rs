@@ -173,6 +173,11 @@ impl<T: Frame, D: Algorithm> Queue<T, D> {
         self.labels = Some(Box::new(labels));
     }
 
+    /// Hands over the label of the packet that arrives next, in place of one made from [`Labels`].
+    pub fn label_next(&mut self, label: Label) {
+        self.algorithm.on_label(label);
+    }
+
     /// Adds the hosts of paths that are opened later to what labels are made from.
     pub fn add_hosts(&mut self, hosts: &[[u32; 2]]) {
         self.labels.iter_mut().for_each(|labels| labels.hosts.extend(hosts));

@@ -18,6 +18,7 @@ mod extremes;
 mod finality;
 mod ns3;
 mod ported;
+mod qdisc;
 mod raqm_target;
 mod reference;
 mod rest;

@@ -53,7 +53,7 @@ impl Kernel {
             wlog,
             min: min << wlog,
             max: max << wlog,
-            delta: (max - min).max(1),
+            delta: max.saturating_sub(min).max(1),
             max_p: tc::max_p(max_p, max.saturating_sub(min), if params.bytes { 1.0 } else { mean.0 as f64 }),
             on_threshold_is_below: false,
             damping,

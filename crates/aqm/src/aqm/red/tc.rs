@@ -29,7 +29,7 @@ pub(super) fn thresholds(
     let min = min_th.map(whole);
     let max = max_th.map(whole).unwrap_or_else(|| match min {
         // CHOKe, which counts packets, looks at the limit alone.
-        Some(min) if params.bytes => 3 * min,
+        Some(min) if params.bytes => min.saturating_mul(3),
         _ => (limit / 4).max(1),
     });
     let min = min.unwrap_or(max / 3);
@@ -40,7 +40,7 @@ pub(super) fn thresholds(
 pub(super) fn burst(params: &Params, mean: Bytes, min_th: f64, max_th: f64) -> u32 {
     let unit = unit(params, mean);
     let [min, max] = [min_th, max_th].map(|packets| round(packets * unit) as u64);
-    ((2 * min + max) / (3 * unit as u64).max(1)) as u32
+    (min.saturating_mul(2).saturating_add(max) / (3 * unit as u64).max(1)) as u32
 }
 
 /// The place of the first bit in which p doubles above 1 over the distance of the thresholds in bytes; `None` if tc finds
