@@ -1,4 +1,5 @@
-//! The algorithms of active queue management, without a simulator.
+#![doc = include_str!("../README.md")]
+//! ## The parts
 //!
 //! An algorithm receives the time, a packet and the backlog, and returns a [`Verdict`]. It has no clock, no I/O and no
 //! global randomness, and does not depend on a simulator: the same code serves any host that owns a queue. Each layer
