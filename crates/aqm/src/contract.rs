@@ -122,10 +122,10 @@ impl Port {
     /// Checks that the rate and the packet are not zero.
     pub(crate) fn check(&self) -> Result<(), ParamError> {
         if self.rate.whole_bits() == 0 {
-            return Err(ParamError::invalid("rate", self.rate, "more than 0 bit/s"));
+            return Err(ParamError::invalid("rate", "0 bit/s", "more than 0 bit/s"));
         }
         if self.packet.0 == 0 {
-            return Err(ParamError::invalid("packet", self.packet, "at least 1 B"));
+            return Err(ParamError::invalid("packet", "0 B", "at least 1 B"));
         }
         Ok(())
     }
