@@ -1,6 +1,6 @@
 //! libaqm: queues for programs in C and C++. `include/aqm.h` is generated from this file.
 //!
-//! Packets are pointers that nobody here follows, and time is a number of nanoseconds on the caller's clock. A queue is
+//! Packets are pointers that the library does not follow, and time is a number of nanoseconds on the caller's clock. A queue is
 //! used by one thread at a time.
 // The functions are called from C: with pointers, and by their names, which are C's.
 #![allow(unsafe_code, non_camel_case_types)]
@@ -10,7 +10,7 @@ use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Display;
 use std::ptr;
 
-/// The link that a queue feeds. Zero means what is said at each field.
+/// The link that a queue feeds. The fields state the meaning of zero.
 #[repr(C)]
 #[derive(Clone, Copy, Default, Debug)]
 pub struct aqm_port {
@@ -132,7 +132,7 @@ unsafe fn tell(error: impl Display, message: *mut c_char, length: usize) {
     }
 }
 
-/// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms,ecn=true". Returns null if that is impossible;
+/// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms". Returns null if that is impossible;
 /// the reason is then in `message`, which has room for `length` bytes and may be null. `seed` determines the random
 /// numbers. `caller` may be null.
 ///
@@ -148,9 +148,9 @@ pub unsafe extern "C" fn aqm_new(
     message: *mut c_char,
     length: usize,
 ) -> *mut aqm_queue {
-    let nobody = aqm_caller { context: ptr::null_mut(), drop: None, random: None };
+    let none = aqm_caller { context: ptr::null_mut(), drop: None, random: None };
     // SAFETY: each is null or points to what the caller says.
-    let (port, caller) = unsafe { (port.as_ref(), caller.as_ref().copied().unwrap_or(nobody)) };
+    let (port, caller) = unsafe { (port.as_ref(), caller.as_ref().copied().unwrap_or(none)) };
     let text = if algorithm.is_null() { None } else { Some(()) };
     // SAFETY: it is not null, and a string by the caller's word.
     let text = text.and_then(|()| unsafe { CStr::from_ptr(algorithm) }.to_str().ok());

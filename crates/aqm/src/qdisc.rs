@@ -27,7 +27,7 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint in the lowest two bits of a byte, such as IPv4's TOS or IPv6's traffic class.
+    /// The codepoint in the lowest two bits of a byte, such as the traffic class of IPv6 or the byte at its place in IPv4.
     #[must_use]
     pub const fn of(bits: u8) -> Self {
         match bits & 3 {
@@ -75,7 +75,7 @@ impl Header {
             l4s: matches!(self.ecn, Ecn::Ect1 | Ecn::Ce),
             udp: self.udp,
             flow: self.flow,
-            pair: mix(u64::from(self.source) << 32 | u64::from(self.destination), 0) as u32,
+            pair: self.source.wrapping_mul(0x9e37_79b9) ^ self.destination,
             ..Packet::new(self.size, self.ecn != Ecn::NotEct)
         }
     }

@@ -29,3 +29,4 @@ mod support;
 mod units;
 #[path = "support/variations.rs"]
 mod variations;
+mod verdicts;
