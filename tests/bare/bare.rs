@@ -1,5 +1,5 @@
-//! A queue under CoDel alone for a program without the standard library, which would bring a second panic handler and so
-//! not compile.
+//! A queue under CoDel alone for a program without the standard library, which would bring a second panic handler and
+//! so not compile.
 #![no_std]
 
 use aqm::{Header, Limit, Port, Qdisc, Rate, Time};

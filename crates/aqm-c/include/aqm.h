@@ -12,7 +12,7 @@
 // A queue.
 typedef struct aqm_queue aqm_queue;
 
-// The link that a queue feeds. Zero means what is said at each field.
+// The link that a queue feeds. The fields state the meaning of zero.
 typedef struct {
   // Rate in bit/s; not zero.
   uint64_t rate;
@@ -30,8 +30,8 @@ typedef struct {
 typedef struct {
   // Handed to the functions.
   void *context;
-  // Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call the
-  // queue.
+  // Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call
+  // the queue.
   void (*drop)(void *context, void *packet, bool full);
   // Returns a random number in [0, 1).
   double (*random)(void *context);
@@ -75,13 +75,13 @@ typedef struct {
 extern "C" {
 #endif // __cplusplus
 
-// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms,ecn=true". Returns null if that is impossible;
+// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms". Returns null if that is impossible;
 // the reason is then in `message`, which has room for `length` bytes and may be null. `seed` determines the random
 // numbers. `caller` may be null.
 //
 // # Safety
-// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context until the
-// queue is freed.
+// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context
+// until the queue is freed.
 aqm_queue *aqm_new(const char *algorithm,
                    const aqm_port *port,
                    uint64_t seed,
@@ -105,8 +105,8 @@ bool aqm_enqueue(aqm_queue *queue,
                  const aqm_header *header,
                  void *packet);
 
-// The packet that the link, which is free, sends at the time `now`; null if there is none, or none may be sent yet. `ecn`
-// may be null; otherwise it receives the two ECN bits that the packet must have from now on.
+// The packet that the link, which is free, sends at the time `now`; null if there is none, or none may be sent yet.
+// `ecn` may be null; otherwise it receives the two ECN bits that the packet must have from now on.
 //
 // # Safety
 // `queue` comes from aqm_new, and `ecn` is null or points to a byte.

@@ -1,7 +1,8 @@
-//! libaqm: queues for programs in C and C++. `include/aqm.h` is generated from this file.
+//! libaqm: queues for programs in C and C++. `include/aqm.h` is generated from this file; `cbindgen.toml` has the
+//! command.
 //!
-//! Packets are pointers that the library does not follow, and time is a number of nanoseconds on the caller's clock. A queue is
-//! used by one thread at a time.
+//! Packets are pointers that the library does not follow, and time is a number of nanoseconds on the caller's clock.
+//! A queue is used by one thread at a time.
 // The functions are called from C: with pointers, and by their names, which are C's.
 #![allow(unsafe_code, non_camel_case_types)]
 
@@ -54,8 +55,8 @@ pub struct aqm_header {
 pub struct aqm_caller {
     /// Handed to the functions.
     pub context: *mut c_void,
-    /// Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call the
-    /// queue.
+    /// Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call
+    /// the queue.
     pub drop: Option<unsafe extern "C" fn(context: *mut c_void, packet: *mut c_void, full: bool)>,
     /// Returns a random number in [0, 1).
     pub random: Option<unsafe extern "C" fn(context: *mut c_void) -> f64>,
@@ -137,8 +138,8 @@ unsafe fn tell(error: impl Display, message: *mut c_char, length: usize) {
 /// numbers. `caller` may be null.
 ///
 /// # Safety
-/// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context until the
-/// queue is freed.
+/// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context
+/// until the queue is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqm_new(
     algorithm: *const c_char,
@@ -237,8 +238,8 @@ pub unsafe extern "C" fn aqm_enqueue(
     matches!(outcome, Outcome::Queued | Outcome::Marked)
 }
 
-/// The packet that the link, which is free, sends at the time `now`; null if there is none, or none may be sent yet. `ecn`
-/// may be null; otherwise it receives the two ECN bits that the packet must have from now on.
+/// The packet that the link, which is free, sends at the time `now`; null if there is none, or none may be sent yet.
+/// `ecn` may be null; otherwise it receives the two ECN bits that the packet must have from now on.
 ///
 /// # Safety
 /// `queue` comes from aqm_new, and `ecn` is null or points to a byte.

@@ -6,25 +6,58 @@
 use aqm_c::*;
 use proptest::prelude::*;
 use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem::offset_of;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, ptr};
 
 const FOLDER: &str = env!("CARGO_MANIFEST_DIR");
 
-/// With RECORD=1 in the environment it is written anew.
+macro_rules! layouts {
+    ($($name:ident { $($field:ident)* })*) => {
+        [$((stringify!($name), size_of::<$name>(), vec![$((stringify!($field), offset_of!($name, $field))),*])),*]
+    };
+}
+
 #[test]
-fn the_header_is_that_of_the_functions() {
-    let folder = Path::new(FOLDER);
-    let config = cbindgen::Config::from_file(folder.join("cbindgen.toml")).unwrap();
-    let made = cbindgen::Builder::new().with_src(folder.join("src/lib.rs")).with_config(config).generate();
-    let mut header = Vec::new();
-    made.unwrap().write(&mut header);
-    let file = folder.join("include/aqm.h");
-    if env::var_os("RECORD").is_some() {
-        fs::write(&file, &header).unwrap();
+fn the_header_has_the_structures_of_the_library() {
+    let layouts = layouts! {
+        aqm_port { rate delay packets packet bytes }
+        aqm_header { flow size source destination ecn dscp service udp }
+        aqm_caller { context drop random }
+        aqm_counts { arrivals departures drops_early drops_full marks }
+    };
+    let mut text = "#include <aqm.h>\n".to_owned();
+    for (name, size, fields) in layouts {
+        text += &format!("_Static_assert(sizeof({name}) == {size}, \"{name}\");\n");
+        for (field, offset) in fields {
+            text += &format!("_Static_assert(offsetof({name}, {field}) == {offset}, \"{name}.{field}\");\n");
+        }
     }
-    assert!(fs::read(&file).unwrap() == header, "RECORD=1 cargo test --package aqm-c --test face");
+    let file = env::current_exe().unwrap().with_extension("c");
+    fs::write(&file, text).unwrap();
+    let include = Path::new(FOLDER).join("include");
+    let compiled = Command::new("cc").args(["-fsyntax-only", "-I"]).arg(include).arg(&file).output().unwrap();
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+}
+
+#[test]
+fn the_header_has_the_functions_of_the_library() {
+    let read = |file: &str| fs::read_to_string(Path::new(FOLDER).join(file)).unwrap();
+    let (source, header) = (read("src/lib.rs"), read("include/aqm.h"));
+    let defined = source.match_indices("extern \"C\" fn aqm_").count();
+    let called = source
+        .split("extern \"C\" fn ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once('('))
+        .map(|(name, _)| name);
+    let called: Vec<&str> = called.filter(|name| name.starts_with("aqm_")).collect();
+    assert_eq!(called.len(), defined);
+    for name in &called {
+        assert!(header.contains(&format!("{name}(")), "{name}");
+    }
+    let declared = header.lines().filter(|line| line.contains(" aqm_") || line.contains("*aqm_"));
+    assert_eq!(declared.filter(|line| line.contains('(') && !line.starts_with("//")).count(), called.len());
 }
 
 /// Compiles an example, links it with the static library, and runs it.

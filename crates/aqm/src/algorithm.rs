@@ -6,8 +6,8 @@ use crate::unit::{Rate, Span, Time};
 
 /// An algorithm in a queue: any of the list, as [`AnyDiscipline`](crate::AnyDiscipline), or [`One`] alone.
 ///
-/// The methods mean what those of [`Discipline`](crate::Discipline) do, or of [`Aqm`] for what only that has. The defaults
-/// are those of an algorithm on one queue, which is lane 0.
+/// The methods mean what those of [`Discipline`](crate::Discipline) do, or of [`Aqm`] for what only that has. The
+/// defaults are those of an algorithm on one queue, which is lane 0.
 #[allow(missing_docs, clippy::too_many_arguments)]
 pub trait Algorithm: Sized {
     /// The number of its lanes, if it is one that keeps several.
@@ -112,7 +112,8 @@ pub trait Algorithm: Sized {
 
     fn set_rate(&mut self, _rate: Rate) {}
 
-    /// See [`Instance::steer`](crate::user_defined::Instance::steer); algorithms that are not user-defined ignore the value.
+    /// See [`Instance::steer`](crate::user_defined::Instance::steer); algorithms that are not user-defined ignore the
+    /// value.
     fn steer(&mut self, _value: f64) {}
 }
 

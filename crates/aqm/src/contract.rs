@@ -130,8 +130,8 @@ impl Port {
         Ok(())
     }
 
-    /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those are
-    /// larger, and the link's own header.
+    /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those
+    /// are larger, and the link's own header.
     #[must_use]
     pub fn mtu(&self) -> Bytes {
         Bytes(self.packet.0.max(1500 + self.header.0))
@@ -297,9 +297,9 @@ pub trait Aqm: Sized {
     /// continues on the same queue. Called once, on an algorithm in its initial state, and only if
     /// [`Aqm::can_resume`].
     ///
-    /// A state that the new parameters bound is clipped. A parameter that only sets an initial value has no effect. What
-    /// has been counted in a period is discarded if the period has another length now. With the same parameters and
-    /// port, the algorithm is then `before` itself.
+    /// A state that the new parameters bound is clipped. A parameter that only sets an initial value has no effect.
+    /// What has been counted in a period is discarded if the period has another length now. With the same parameters
+    /// and port, the algorithm is then `before` itself.
     fn resume(&mut self, before: Self);
 
     /// Calls `visit` with the name and the present value of every number that the source shows beside those of

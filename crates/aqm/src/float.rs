@@ -1,5 +1,5 @@
-//! The functions of floating-point numbers that `core` lacks. Each of these is exact, so that the processor's own and those
-//! of a library agree to the last bit.
+//! The functions of floating-point numbers that `core` lacks. Each of these is exact, so that the processor's own and
+//! those of a library agree to the last bit.
 
 macro_rules! exact {
     ($($name:ident)*) => {$(

@@ -27,7 +27,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// The codepoint in the lowest two bits of a byte, such as the traffic class of IPv6 or the byte at its place in IPv4.
+    /// The codepoint in the lowest two bits of a byte, such as the traffic class of IPv6 or the byte at its place in
+    /// IPv4.
     #[must_use]
     pub const fn of(bits: u8) -> Self {
         match bits & 3 {
@@ -163,8 +164,8 @@ const MOST_UPDATES: u32 = 10_000;
 /// The class of service of each row of counters.
 const ROWS: [u8; CLASSES as usize] = [1, 2, 3, 4];
 
-/// A queue of packets `P`, which are the caller's own, under an algorithm `D`: any by name ([`Qdisc::new`]) or one alone
-/// ([`Qdisc::alone`]).
+/// A queue of packets `P`, which are the caller's own, under an algorithm `D`: any by name ([`Qdisc::new`]) or one
+/// alone ([`Qdisc::alone`]).
 ///
 /// It has no clock: every call states the time, and one that runs backwards stands still. It performs the algorithm's
 /// periodic updates by itself, before the packet of a call. Packets that it drops, be they the arrival or waiting ones,
@@ -202,8 +203,8 @@ impl<P> Qdisc<P> {
 }
 
 impl<P, A: Aqm> Qdisc<P, One<A>> {
-    /// An empty queue in front of a link, under the algorithm `A` alone: a program that has only such queues contains no
-    /// other algorithm. Its parameters must be in the ranges that their declaration states.
+    /// An empty queue in front of a link, under the algorithm `A` alone: a program that has only such queues contains
+    /// no other algorithm. Its parameters must be in the ranges that their declaration states.
     ///
     /// # Errors
     /// If the parameters do not fit together or do not fit the port.
@@ -259,9 +260,9 @@ impl<P, D: Algorithm, R: Uniform> Qdisc<P, D, R> {
         outcome
     }
 
-    /// The packet that the link sends next, with its ECN codepoint, which may be CE now; `None` if none waits, or none
-    /// may be sent yet: see [`Qdisc::paused_until`]. To be called when the link is free. Packets that are dropped instead
-    /// are then in [`Qdisc::dropped`].
+    /// The packet that the link sends next, with its ECN codepoint, which may be CE now; `None` if none waits, or
+    /// none may be sent yet: see [`Qdisc::paused_until`]. To be called when the link is free. Packets that are
+    /// dropped instead are then in [`Qdisc::dropped`].
     pub fn dequeue(&mut self, now: Time) -> Option<(P, Ecn)> {
         let now = self.advance(now);
         let Self { queue, store, dropped, random, .. } = self;

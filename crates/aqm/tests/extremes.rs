@@ -1,6 +1,6 @@
 //! Every algorithm with its parameters at the ends of their ranges, two at a time, on a very slow and a very fast
-//! link, with very small and very large buffers: nothing panics, and all signals are numbers. Then any parameters, ports,
-//! packets and times at all: each packet is handed back once, and CE is set only where it may be.
+//! link, with very small and very large buffers: nothing panics, and all signals are numbers. Then any parameters,
+//! ports, packets and times at all: each packet is handed back once, and CE is set only where it may be.
 
 use crate::datagram::Datagram;
 use crate::support::{PORT, Random};

@@ -18,8 +18,8 @@ const PORT: Port = Port {
     header: Bytes(0),
 };
 
-/// The arrivals: time in ns, bytes, ECN bits, flow. Five flows send somewhat more than the link can, then much more, then
-/// less.
+/// The arrivals: time in ns, bytes, ECN bits, flow. Five flows send somewhat more than the link can, then much more,
+/// then less.
 fn arrivals() -> Vec<[u64; 4]> {
     let (mut random, mut now) = (Random(9), 0);
     let mut made = Vec::new();
@@ -34,9 +34,9 @@ fn arrivals() -> Vec<[u64; 4]> {
     made
 }
 
-/// What each event returns, in order: of an arrival `.` or the packets dropped; of a slot the packet sent, or `-`, after
-/// those dropped. `e` follows the number of a packet dropped early, `f` one for which there was no room, `c` one that leaves
-/// with CE. Arrivals come before a slot at the same time.
+/// What each event returns, in order: of an arrival `.` or the packets dropped; of a slot the packet sent, or `-`,
+/// after those dropped. `e` follows the number of a packet dropped early, `f` one for which there was no room, `c`
+/// one that leaves with CE. Arrivals come before a slot at the same time.
 fn verdicts(params: &AnyParams, arrivals: &[[u64; 4]]) -> String {
     let mut queue = Qdisc::new(params, &PORT, 1).unwrap();
     let mut told = String::new();

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use core::fmt::Display;
 use core::str::FromStr;
 
-/// Reads `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, such as `codel:target=5ms,ecn=true`; the key `preset` comes first if it is
-/// given.
+/// Reads `NAME` or `NAME:KEY=VALUE,KEY=VALUE`, such as `codel:target=5ms,ecn=true`; the key `preset` comes first if
+/// it is given.
 impl FromStr for AnyParams {
     type Err = ParamError;
 
