@@ -85,8 +85,7 @@ const SWIFTER: [(&str, &str); 5] = [
 ];
 
 /// These drop only where there is no room, or need parameters of the link to do more.
-const QUIET: [&str; 9] =
-    ["droptail", "drr", "drr_classes", "headdrop", "htb", "jobs", "prio", "sfq", "tbf"];
+const QUIET: [&str; 9] = ["droptail", "drr", "drr_classes", "headdrop", "htb", "jobs", "prio", "sfq", "tbf"];
 
 #[test]
 fn the_verdicts_are_those_of_the_file() {
