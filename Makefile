@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground missing-package wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground missing-package c-library wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -116,6 +116,16 @@ $(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playgroun
 	cd playground && npm ci --silent && npm run --silent build
 	install -D --mode 644 --target-directory python/aqmlab/playground out/playground/index.html out/playground/widget.js
 	@touch $@
+
+# Elsewhere: PREFIX=/usr/local
+c-library: ## build libaqm, the algorithms for C and C++, with header and pkg-config's file, in out/c
+	cargo build --quiet --release --package aqm-c
+	install -D --mode 644 crates/aqm-c/include/aqm.h $(or $(PREFIX),out/c)/include/aqm.h
+	install -D --mode 644 target/release/libaqm_c.a $(or $(PREFIX),out/c)/lib/libaqm.a
+	install -D target/release/libaqm_c.so $(or $(PREFIX),out/c)/lib/libaqm.so.0
+	ln -sf libaqm.so.0 $(or $(PREFIX),out/c)/lib/libaqm.so
+	install -d $(or $(PREFIX),out/c)/lib/pkgconfig
+	sed "s/@VERSION@/$$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml)/" crates/aqm-c/aqm.pc > $(or $(PREFIX),out/c)/lib/pkgconfig/aqm.pc
 
 # What the machine lacks is listed first. One processor: TARGETS=x86_64. The playground is part of the wheel where it can be
 # built. Compiled crates stay in target/wheel for the next time.

@@ -1,11 +1,19 @@
-//! Any algorithm, whether it works on one queue or keeps several, and an algorithm as the parameter of another.
+//! Any algorithm, whether it works on one queue or keeps several.
 
+use crate::algorithm::Algorithm;
 use crate::aqm::{AnyAqm, AnyParams, AnySeveral};
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
-use crate::params::{Field, ParamError, ParamKind, Params, Range, Spec, Value};
+use crate::params::{ParamError, Params, Spec, Value};
 use crate::unit::{Rate, Span, Time};
 use crate::user_defined;
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+mod inner;
+
+pub(crate) use inner::Inner;
 
 /// The declarations of the parameters `P`.
 fn specs_of<P: Params>(_: &P) -> &'static [Spec] {
@@ -252,9 +260,7 @@ macro_rules! of_discipline {
 }
 
 /// The methods mean what those of [`Discipline`] do, or of [`Aqm`] for what only that has.
-///
-/// Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
-#[allow(missing_docs, clippy::too_many_arguments)]
+#[allow(missing_docs)]
 impl AnyDiscipline {
     /// Bytes of the algorithm itself, without its memory on the heap.
     #[must_use]
@@ -267,8 +273,51 @@ impl AnyDiscipline {
         of_discipline!(self, _ => 1, several => several.lanes())
     }
 
+    pub fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
+        of_discipline!(self, aqm => aqm.counters(visit), several => several.counters(visit));
+    }
+
+    #[must_use]
+    pub fn reads_labels(&self) -> bool {
+        of_discipline!(self, _ => false, several => several.reads_labels())
+    }
+
+    #[must_use]
+    pub fn period(&self) -> Option<Span> {
+        of_discipline!(self, aqm => aqm.period(), several => several.period())
+    }
+
+    pub(crate) fn is_peekable(&self) -> bool {
+        of_discipline!(self, aqm => !aqm.drops_late(), several => several.is_peekable())
+    }
+
+    pub(crate) fn peek(&self, lanes: &[Lane]) -> Option<u32> {
+        of_discipline!(self,
+            aqm => lanes[0].head.filter(|_| !aqm.drops_late()).map(|head| head.size),
+            several => several.peek(lanes))
+    }
+
+    /// Algorithms on several queues are not final.
+    #[must_use]
+    pub fn is_final(&self) -> bool {
+        matches!(self, Self::One(aqm) if aqm.is_final())
+    }
+
+    #[inline]
+    pub fn signals(&self, visit: impl FnMut(usize, f64)) {
+        of_discipline!(self, aqm => aqm.signals(visit), several => several.signals(visit));
+    }
+}
+
+/// Inlined: with one queue, the usual case, there is one `match` over the algorithms per call, and none for some calls.
+#[allow(clippy::too_many_arguments)]
+impl Algorithm for AnyDiscipline {
+    fn several(&self) -> Option<usize> {
+        of_discipline!(self, _ => None, several => Some(several.lanes()))
+    }
+
     #[inline(always)]
-    pub(crate) fn on_enqueue<R: Uniform>(
+    fn on_enqueue<R: Uniform>(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -281,7 +330,7 @@ impl AnyDiscipline {
             several => several.on_enqueue(now, packet, buffer, lanes, rng))
     }
 
-    pub(crate) fn make_room<R: Uniform>(
+    fn make_room<R: Uniform>(
         &mut self,
         now: Time,
         packet: &Packet,
@@ -295,30 +344,28 @@ impl AnyDiscipline {
     }
 
     #[inline(always)]
-    pub(crate) fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
+    fn evict(&mut self, now: Time, lanes: &[Lane]) -> Option<Eviction> {
         of_discipline!(self, _ => None, several => several.evict(now, lanes))
     }
 
-    #[must_use]
-    pub fn reads_labels(&self) -> bool {
-        of_discipline!(self, _ => false, several => several.reads_labels())
+    fn reads_labels(&self) -> bool {
+        Self::reads_labels(self)
     }
 
-    pub(crate) fn reads_acks(&self) -> bool {
+    fn reads_acks(&self) -> bool {
         of_discipline!(self, _ => false, several => several.reads_acks())
     }
 
-    pub(crate) fn on_label(&mut self, label: Label) {
+    fn on_label(&mut self, label: Label) {
         of_discipline!(self, _ => {}, several => several.on_label(label));
     }
 
     #[inline(always)]
-    pub(crate) fn paused_until(&self, now: Time) -> Option<Time> {
+    fn paused_until(&self, now: Time) -> Option<Time> {
         of_discipline!(self, _ => None, several => several.paused_until(now))
     }
 
-    /// False if `before` is another algorithm or has another number of lanes.
-    pub(crate) fn can_resume(&self, before: &Self) -> bool {
+    fn can_resume(&self, before: &Self) -> bool {
         match (self, before) {
             (Self::One(aqm), Self::One(before)) => aqm.can_resume(before),
             (Self::Several(several), Self::Several(before)) => of_several!((several, before),
@@ -328,7 +375,7 @@ impl AnyDiscipline {
         }
     }
 
-    pub(crate) fn resume(&mut self, now: Time, before: Self) {
+    fn resume(&mut self, now: Time, before: Self) {
         match (self, before) {
             (Self::One(aqm), Self::One(before)) => aqm.resume(before),
             (Self::Several(several), Self::Several(before)) => of_several!((several, before),
@@ -338,56 +385,41 @@ impl AnyDiscipline {
         }
     }
 
-    pub(crate) fn overfull(&self, lanes: &[Lane]) -> Option<usize> {
+    fn overfull(&self, lanes: &[Lane]) -> Option<usize> {
         of_discipline!(self, _ => None, several => several.overfull(lanes))
     }
 
-    pub(crate) fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
+    fn on_trim(&mut self, lane: usize, size: u32, lanes: &[Lane]) {
         of_discipline!(self, _ => {}, several => several.on_trim(lane, size, lanes));
     }
 
-    pub fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
-        of_discipline!(self, aqm => aqm.counters(visit), several => several.counters(visit));
-    }
-
     #[inline(always)]
-    pub(crate) fn has_limits_inside(&self) -> bool {
+    fn has_limits_inside(&self) -> bool {
         of_discipline!(self, _ => false, several => several.has_limits_inside())
     }
 
     #[inline(always)]
-    pub(crate) fn can_serve(&mut self, now: Time, lanes: &[Lane]) -> bool {
+    fn can_serve(&mut self, now: Time, lanes: &[Lane]) -> bool {
         of_discipline!(self, _ => true, several => several.can_serve(now, lanes))
     }
 
     #[inline(always)]
-    pub(crate) fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
+    fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
         of_discipline!(self, _ => 0, several => several.serve(now, lanes))
     }
 
     #[inline(always)]
-    pub(crate) fn kept(&mut self) -> Option<usize> {
+    fn kept(&mut self) -> Option<usize> {
         of_discipline!(self, _ => None, several => several.kept())
     }
 
     #[inline(always)]
-    pub(crate) fn joined(&self, lane: usize) -> usize {
+    fn joined(&self, lane: usize) -> usize {
         of_discipline!(self, _ => lane, several => several.joined(lane))
     }
 
-    pub(crate) fn is_peekable(&self) -> bool {
-        of_discipline!(self, aqm => !aqm.drops_late(), several => several.is_peekable())
-    }
-
-    pub(crate) fn peek(&self, lanes: &[Lane]) -> Option<u32> {
-        of_discipline!(self,
-            aqm => lanes[0].head.filter(|_| !aqm.drops_late()).map(|head| head.size),
-            several => several.peek(lanes))
-    }
-
-    /// Inlined, so that `state` costs nothing with algorithms that do not read it.
     #[inline(always)]
-    pub(crate) fn on_dequeue<R: Uniform>(
+    fn on_dequeue<R: Uniform>(
         &mut self,
         now: Time,
         lane: usize,
@@ -406,48 +438,33 @@ impl AnyDiscipline {
     }
 
     #[inline]
-    pub(crate) fn on_idle(&mut self, now: Time) {
+    fn on_idle(&mut self, now: Time) {
         of_discipline!(self, aqm => aqm.on_idle(now), several => several.on_idle(now));
     }
 
-    /// Algorithms on several queues are not final.
-    #[must_use]
-    pub fn is_final(&self) -> bool {
-        matches!(self, Self::One(aqm) if aqm.is_final())
+    fn period(&self) -> Option<Span> {
+        Self::period(self)
     }
 
-    #[must_use]
-    pub fn period(&self) -> Option<Span> {
-        of_discipline!(self, aqm => aqm.period(), several => several.period())
-    }
-
-    /// `age` is for [`Aqm::on_head`].
-    pub(crate) fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane], age: Span) {
+    fn on_period(&mut self, now: Time, buffer: &Backlog, lanes: &[Lane], age: Span) {
         of_discipline!(self, aqm => {
             aqm.on_head(age);
             aqm.on_period(now, buffer);
         }, several => several.on_period(now, buffer, lanes));
     }
 
-    /// Algorithms on several queues do not rest.
-    pub(crate) fn rests(&self, buffer: &Backlog) -> bool {
+    fn rests(&self, buffer: &Backlog) -> bool {
         matches!(self, Self::One(aqm) if aqm.rests(buffer))
     }
 
-    pub(crate) fn set_rate(&mut self, rate: Rate) {
+    fn set_rate(&mut self, rate: Rate) {
         of_discipline!(self, aqm => aqm.set_rate(rate), several => several.set_rate(rate));
     }
 
-    /// See [`Instance::steer`](crate::user_defined::Instance::steer); algorithms that are not user-defined ignore the value.
-    pub(crate) fn steer(&mut self, value: f64) {
+    fn steer(&mut self, value: f64) {
         if let Self::One(AnyAqm::UserDefined(running)) = self {
             running.steer(value);
         }
-    }
-
-    #[inline]
-    pub fn signals(&self, visit: impl FnMut(usize, f64)) {
-        of_discipline!(self, aqm => aqm.signals(visit), several => several.signals(visit));
     }
 }
 
@@ -488,44 +505,6 @@ impl AnyParams {
         let name = ("name".to_owned(), Value::Text(self.name().to_owned()));
         let source = self.source().map(|source| ("source".to_owned(), Value::Text(source.to_owned())));
         let own = self.values().into_iter().map(|(key, value)| (key.to_owned(), value));
-        Value::Table(std::iter::once(name).chain(source).chain(own).collect())
-    }
-}
-
-/// An inner algorithm on one queue.
-impl Field for Box<AnyParams> {
-    const KIND: ParamKind = ParamKind::Algorithm { several: false };
-    fn read(value: &Value) -> Option<Self> {
-        AnyParams::read(value).filter(AnyParams::has_one_queue).map(Self::new)
-    }
-    fn value(&self) -> Value {
-        AnyParams::value(self)
-    }
-    fn within(&self, _: &Range) -> bool {
-        true
-    }
-}
-
-/// An inner algorithm of any kind.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Inner(pub Box<AnyParams>);
-
-impl Inner {
-    /// The defaults of the algorithm called `name`.
-    pub(crate) fn of(name: &str) -> Self {
-        Self(Box::new(AnyParams::of(name).expect("an algorithm of the list")))
-    }
-}
-
-impl Field for Inner {
-    const KIND: ParamKind = ParamKind::Algorithm { several: true };
-    fn read(value: &Value) -> Option<Self> {
-        AnyParams::read(value).map(|params| Self(Box::new(params)))
-    }
-    fn value(&self) -> Value {
-        self.0.value()
-    }
-    fn within(&self, _: &Range) -> bool {
-        true
+        Value::Table(core::iter::once(name).chain(source).chain(own).collect())
     }
 }

@@ -47,7 +47,7 @@ impl Side {
 
     /// Its tokens after `gap` and a packet of this length; less than none if they are missing.
     fn after(&self, gap: i64, length: u32) -> i64 {
-        (self.tokens + gap).min(self.depth) - self.pace.time(u64::from(length))
+        self.tokens.saturating_add(gap).min(self.depth).saturating_sub(self.pace.time(u64::from(length)))
     }
 
     /// Adds what comes in this time; returns the time for whose tokens there is no room.
@@ -59,7 +59,7 @@ impl Side {
 
     /// Takes the tokens for this length, if it has them.
     pub(crate) fn take(&mut self, length: u32) -> bool {
-        let left = self.tokens - self.pace.time(u64::from(length));
+        let left = self.tokens.saturating_sub(self.pace.time(u64::from(length)));
         if left >= 0 {
             self.tokens = left;
         }
@@ -115,7 +115,7 @@ impl Bucket {
     /// How long it takes until a packet of this length may pass; zero if it may now.
     pub(crate) fn wait(&self, now: Time, length: u32) -> Span {
         let (mean, peak) = self.after(now, length);
-        Span::ns((-mean).max(-peak).max(0).unsigned_abs())
+        Span::ns(mean.min(peak).min(0).unsigned_abs())
     }
 
     /// Takes the tokens for a packet of this length, which may pass.

@@ -11,6 +11,8 @@ use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::params::{ParamError, Params};
 use crate::unit::{Limit, Rate, Span, Time};
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 pub(crate) use inside::Inside;
 pub use takes::Leaf;
 use takes::Places;
@@ -50,7 +52,7 @@ impl<'a> Part<'a> {
 }
 
 /// What makes a discipline around others of one kind differ from those of another.
-pub trait Scheduler: Clone + std::fmt::Debug {
+pub trait Scheduler: Clone + core::fmt::Debug {
     type Params: Params;
     /// [`P`] first.
     const SIGNALS: &'static [Signal];

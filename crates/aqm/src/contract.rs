@@ -113,8 +113,25 @@ pub struct Port {
 }
 
 impl Port {
-    /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those are
-    /// larger, and the link's own header.
+    /// A link of this rate behind this buffer, for packets of at most 1500 bytes without a header of the link's own.
+    #[must_use]
+    pub const fn new(rate: Rate, limit: Limit) -> Self {
+        Self { rate, delay: Span::ZERO, limit, packet: Bytes(1500), header: Bytes(0) }
+    }
+
+    /// Checks that the rate and the packet are not zero.
+    pub(crate) fn check(&self) -> Result<(), ParamError> {
+        if self.rate.whole_bits() == 0 {
+            return Err(ParamError::invalid("rate", "0 bit/s", "more than 0 bit/s"));
+        }
+        if self.packet.0 == 0 {
+            return Err(ParamError::invalid("packet", "0 B", "at least 1 B"));
+        }
+        Ok(())
+    }
+
+    /// The largest packet that a device of Linux sends (`psched_mtu`): 1500 bytes, or the traffic's packets if those
+    /// are larger, and the link's own header.
     #[must_use]
     pub fn mtu(&self) -> Bytes {
         Bytes(self.packet.0.max(1500 + self.header.0))
@@ -280,9 +297,9 @@ pub trait Aqm: Sized {
     /// continues on the same queue. Called once, on an algorithm in its initial state, and only if
     /// [`Aqm::can_resume`].
     ///
-    /// A state that the new parameters bound is clipped. A parameter that only sets an initial value has no effect. What
-    /// has been counted in a period is discarded if the period has another length now. With the same parameters and
-    /// port, the algorithm is then `before` itself.
+    /// A state that the new parameters bound is clipped. A parameter that only sets an initial value has no effect.
+    /// What has been counted in a period is discarded if the period has another length now. With the same parameters
+    /// and port, the algorithm is then `before` itself.
     fn resume(&mut self, before: Self);
 
     /// Calls `visit` with the name and the present value of every number that the source shows beside those of

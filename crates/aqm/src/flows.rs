@@ -2,6 +2,7 @@
 
 use crate::hash::mix;
 use crate::unit::{Span, Time};
+use alloc::vec::Vec;
 
 /// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
@@ -81,7 +82,7 @@ impl Classifier {
         }
         if found == NONE {
             found = self.place();
-            let next = std::mem::replace(&mut self.buckets[bucket], found);
+            let next = core::mem::replace(&mut self.buckets[bucket], found);
             self.entries[found as usize] =
                 Entry { key, last: now, packets: 0, next, older: NONE, newer: NONE };
         } else {
@@ -142,7 +143,7 @@ impl Classifier {
 
     /// Appends an entry to that order.
     fn link(&mut self, at: u32) {
-        let older = std::mem::replace(&mut self.newest, at);
+        let older = core::mem::replace(&mut self.newest, at);
         (self.entries[at as usize].older, self.entries[at as usize].newer) = (older, NONE);
         match older {
             NONE => self.oldest = at,

@@ -9,6 +9,8 @@
 use crate::contract::Port;
 use crate::params::{Field, ParamKind, Range, Value};
 use crate::unit::Bytes;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 crate::choice! {
     /// The cells of a link.
@@ -126,7 +128,7 @@ impl Framing {
     }
 }
 
-fn number(text: &str, range: std::ops::RangeInclusive<i32>) -> Option<i32> {
+fn number(text: &str, range: core::ops::RangeInclusive<i32>) -> Option<i32> {
     text.parse().ok().filter(|number| range.contains(number))
 }
 

@@ -1,7 +1,8 @@
 //! The hash that spreads flows over bins, and tables with an entry per flow.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use alloc::vec::Vec;
+use core::hash::{BuildHasherDefault, Hasher};
+use hashbrown::HashMap;
 
 /// A table with an entry per flow. Its iteration order depends on the machine; that of [`Ordered`] does not.
 pub(crate) type Flows<T> = HashMap<u64, T, BuildHasherDefault<Mixer>>;
@@ -76,7 +77,7 @@ pub(crate) fn keeps_queues(seed: Option<u64>, before: Option<u64>) -> bool {
 }
 
 /// SplitMix64's increment: the golden ratio, in units of 2^-64.
-const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A pseudorandom number of 64 bits, determined by `key` and `salt`. With one salt, different keys give different
 /// numbers.

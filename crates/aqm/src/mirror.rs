@@ -1,7 +1,7 @@
 //! An algorithm's own record of each waiting packet.
 
 use crate::contract::Port;
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 /// A list with one entry per waiting packet, in their order.
 ///

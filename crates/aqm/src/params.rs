@@ -6,10 +6,15 @@
 
 mod field;
 mod spec;
+mod text;
 mod value;
 
+use alloc::vec::Vec;
 pub use field::{Field, Named};
+#[doc(hidden)]
+pub use once_cell::race::OnceBox;
 pub use spec::{Entries, Nested, ParamError, ParamKind, Range, Spec};
+pub use text::{commas, settings};
 pub use value::Value;
 
 /// Declares an enum with a name for each value of a parameter: `choice! { pub enum Form { Paper = "paper", … } }`.
@@ -30,12 +35,12 @@ macro_rules! choice {
                         _ => None,
                     },
                     // A name that consists of digits may be written without quotes on the command line.
-                    $crate::params::Value::Integer(n) => Self::read(&$crate::params::Value::Text(n.to_string())),
+                    $crate::params::Value::Integer(n) => Self::read(&$crate::params::Value::Text($crate::alloc::format!("{n}"))),
                     _ => None,
                 }
             }
             fn value(&self) -> $crate::params::Value {
-                $crate::params::Value::Text(match self { $(Self::$variant => $text),+ }.to_owned())
+                $crate::params::Value::Text(match self { $(Self::$variant => $text),+ }.into())
             }
             fn within(&self, _: &$crate::params::Range) -> bool {
                 true
@@ -101,7 +106,7 @@ macro_rules! params {
             }
             fn value(&self) -> $crate::params::Value {
                 let values = $crate::params::Params::values(self);
-                $crate::params::Value::Table(values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+                $crate::params::Value::Table(values.into_iter().map(|(key, value)| (key.into(), value)).collect())
             }
             fn within(&self, _: &$crate::params::Range) -> bool {
                 true
@@ -110,7 +115,9 @@ macro_rules! params {
 
         impl $crate::params::Params for $name {
             fn specs() -> &'static [$crate::params::Spec] {
-                static SPECS: std::sync::LazyLock<Vec<$crate::params::Spec>> = std::sync::LazyLock::new(|| {
+                static SPECS: $crate::params::OnceBox<$crate::alloc::vec::Vec<$crate::params::Spec>> =
+                    $crate::params::OnceBox::new();
+                SPECS.get_or_init(|| {
                     let own: &[$crate::params::Spec] = &[$($crate::params::Spec {
                         name: stringify!($field),
                         aliases: &[$($($($alias),*)?)?],
@@ -123,15 +130,14 @@ macro_rules! params {
                         optional: <$ty as $crate::params::Field>::OPTIONAL,
                         range: $crate::params!(@range $($range)?),
                     },)*];
-                    [$(<$base_ty as $crate::params::Params>::specs(),)? own].concat()
-                });
-                &SPECS
+                    $crate::alloc::boxed::Box::new([$(<$base_ty as $crate::params::Params>::specs(),)? own].concat())
+                })
             }
 
             #[allow(unused_variables, unreachable_code)]
             fn set(&mut self, name: &str, value: &$crate::params::Value) -> Result<(), $crate::params::ParamError> {
                 let Some(spec) = <Self as $crate::params::Params>::spec(name) else {
-                    return Err($crate::params::ParamError::Unknown { name: name.to_owned() });
+                    return Err($crate::params::ParamError::Unknown { name: name.into() });
                 };
                 match spec.name {
                     $(stringify!($field) => self.$field = $crate::params::read_checked(spec, value)?,)*
@@ -143,9 +149,9 @@ macro_rules! params {
                 Ok(())
             }
 
-            fn values(&self) -> Vec<(&'static str, $crate::params::Value)> {
-                let own: Vec<(&'static str, $crate::params::Value)> =
-                    vec![$((stringify!($field), $crate::params::Field::value(&self.$field)),)*];
+            fn values(&self) -> $crate::alloc::vec::Vec<(&'static str, $crate::params::Value)> {
+                let own: $crate::alloc::vec::Vec<(&'static str, $crate::params::Value)> =
+                    $crate::alloc::vec![$((stringify!($field), $crate::params::Field::value(&self.$field)),)*];
                 [$($crate::params::Params::values(&self.$base),)? own].concat()
             }
         }

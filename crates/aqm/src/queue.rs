@@ -3,8 +3,11 @@
 mod counts;
 mod replace;
 
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 pub use counts::Counts;
 
+use crate::algorithm::Algorithm;
 use crate::any::AnyDiscipline;
 use crate::contract::{Backlog, Packet, Port, Uniform, Verdict};
 use crate::discipline::{Ack, Eviction, Head, Label, Lane};
@@ -105,8 +108,8 @@ pub struct Place(usize, u32);
 /// A buffer of frames `T` with a limit, an algorithm, and counters. It keeps one first-in first-out queue per lane of
 /// the algorithm.
 #[derive(Clone, Debug)]
-pub struct Queue<T> {
-    algorithm: AnyDiscipline,
+pub struct Queue<T, D = AnyDiscipline> {
+    algorithm: D,
     /// Whether it is around other disciplines.
     is_around: bool,
     limit: Limit,
@@ -141,13 +144,13 @@ impl Labels {
     }
 }
 
-impl<T: Frame> Queue<T> {
+impl<T: Frame, D: Algorithm> Queue<T, D> {
     /// An empty queue on `port`, with a row of counters for each element of `classes`: the class of service of its
     /// packets.
     #[must_use]
-    pub fn new(algorithm: AnyDiscipline, port: &Port, classes: &[u8]) -> Self {
-        let lanes = algorithm.lanes();
-        let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
+    pub fn new(algorithm: D, port: &Port, classes: &[u8]) -> Self {
+        let several = algorithm.several();
+        let (lanes, several) = (several.unwrap_or(1), several.unwrap_or(0));
         Self {
             is_around: algorithm.has_limits_inside(),
             algorithm,
@@ -168,6 +171,11 @@ impl<T: Frame> Queue<T> {
     /// Sets what the labels of packets are made from, for an algorithm that reads them.
     pub fn set_labels(&mut self, labels: Labels) {
         self.labels = Some(Box::new(labels));
+    }
+
+    /// Hands over the label of the packet that arrives next, in place of one made from [`Labels`].
+    pub fn label_next(&mut self, label: Label) {
+        self.algorithm.on_label(label);
     }
 
     /// Adds the hosts of paths that are opened later to what labels are made from.
@@ -233,7 +241,7 @@ impl<T: Frame> Queue<T> {
 
     /// The algorithm.
     #[must_use]
-    pub const fn algorithm(&self) -> &AnyDiscipline {
+    pub const fn algorithm(&self) -> &D {
         &self.algorithm
     }
 

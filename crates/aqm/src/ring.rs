@@ -1,12 +1,13 @@
 //! A first-in first-out queue whose capacity is a power of two: a position is computed by a mask, without a
 //! comparison.
 
-use prefetch_index::prefetch_index;
+use alloc::vec::Vec;
 
 /// Capacity of a ring that has grown once.
 const FIRST_PLACES: usize = 4;
 
 /// How far ahead of their use places are loaded into the cache, in bytes.
+#[cfg(feature = "std")]
 const FETCHED_AHEAD: usize = 1024;
 
 /// A first-in first-out queue of small values. It doubles when it is full and never shrinks.
@@ -63,11 +64,15 @@ impl<T> Ring<T> {
 
     /// Loads the place that will be used some values after number `count` into the cache: a long ring does not stay
     /// there.
+    #[cfg(feature = "std")]
     #[inline]
     fn fetch(&self, count: usize) {
         let ahead = const { FETCHED_AHEAD / size_of::<T>().next_power_of_two() };
-        prefetch_index(&self.places, self.place(count.wrapping_add(ahead)));
+        prefetch_index::prefetch_index(&self.places, self.place(count.wrapping_add(ahead)));
     }
+
+    #[cfg(not(feature = "std"))]
+    const fn fetch(&self, _: usize) {}
 
     /// The value `i` positions behind the first.
     #[inline]

@@ -1,7 +1,9 @@
 //! Time, size and rate: integer newtypes internally, text with units at the interfaces.
 
-use std::fmt;
-use std::ops::{Add, AddAssign, Mul, Sub};
+use crate::float::round;
+use alloc::string::String;
+use core::fmt;
+use core::ops::{Add, AddAssign, Mul, Sub};
 
 const NS_PER_S: f64 = 1e9;
 
@@ -98,7 +100,7 @@ impl Span {
     /// The span nearest to `secs` seconds; negative and NaN give zero, too long gives the longest.
     #[must_use]
     pub fn from_secs(secs: f64) -> Self {
-        Self((secs * NS_PER_S).round() as u64)
+        Self(round(secs * NS_PER_S) as u64)
     }
 
     /// Nanoseconds.
@@ -370,7 +372,7 @@ pub trait Quantity: Sized {
 
 /// `x` as an unsigned integer, unless it is negative, not finite or too large to be exact.
 fn exact(x: f64) -> Option<u64> {
-    (0.0..9.2e18).contains(&x).then(|| x.round() as u64)
+    (0.0..9.2e18).contains(&x).then(|| round(x) as u64)
 }
 
 impl Quantity for Span {

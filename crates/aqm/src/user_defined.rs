@@ -6,10 +6,15 @@
 //! source, so parameters of two versions of a file are never confused.
 
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::float::round;
 use crate::params::{ParamError, ParamKind, Range, Spec, Value, read_checked};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
-use std::fmt::Debug;
-use std::sync::OnceLock;
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt::Debug;
+use once_cell::race::OnceBox;
 
 /// An algorithm as its source declares it.
 #[derive(Debug)]
@@ -77,11 +82,11 @@ pub trait Instance: Send + Sync + Debug {
 /// fault and its place.
 pub type Loader = fn(&str, Option<&str>) -> Result<&'static Declaration, String>;
 
-static LOADER: OnceLock<Loader> = OnceLock::new();
+static LOADER: OnceBox<Loader> = OnceBox::new();
 
 /// Sets the loader; only the first call has an effect.
 pub fn set_loader(loader: Loader) {
-    let _ = LOADER.set(loader);
+    let _ = LOADER.set(Box::new(loader));
 }
 
 /// The end of the file's name in a reference.
@@ -125,7 +130,7 @@ pub struct Params {
 
 impl PartialEq for Params {
     fn eq(&self, other: &Self) -> bool {
-        std::ptr::eq(self.declaration, other.declaration) && self.values == other.values
+        core::ptr::eq(self.declaration, other.declaration) && self.values == other.values
     }
 }
 
@@ -296,8 +301,8 @@ pub fn written(spec: &Spec, number: f64) -> Value {
     use crate::params::Field;
     match (spec.kind, spec.unit) {
         (ParamKind::Quantity(_), "s") => Span::from_secs(number).value(),
-        (ParamKind::Quantity(_), "bit/s") => Rate::bit_per_s(number.round() as u64).value(),
-        (ParamKind::Quantity(_), "bytes") => Bytes(number.round() as u64).value(),
+        (ParamKind::Quantity(_), "bit/s") => Rate::bit_per_s(round(number) as u64).value(),
+        (ParamKind::Quantity(_), "bytes") => Bytes(round(number) as u64).value(),
         (ParamKind::Quantity(_), _) => Frequency(number).value(),
         _ => Value::Float(number),
     }

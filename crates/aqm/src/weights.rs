@@ -10,7 +10,7 @@ pub(crate) struct Weights([f64; CLASSES as usize]);
 impl Weights {
     /// The weights of classes 1, 2, …; the last one also applies to the classes beyond the list.
     pub(crate) fn new(given: &[f64]) -> Self {
-        Self(std::array::from_fn(|i| given[i.min(given.len() - 1)]))
+        Self(core::array::from_fn(|i| given[i.min(given.len() - 1)]))
     }
 
     /// Refuses weights by which a class of lower number would lose more.

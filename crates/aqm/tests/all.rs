@@ -18,6 +18,7 @@ mod extremes;
 mod finality;
 mod ns3;
 mod ported;
+mod qdisc;
 mod raqm_target;
 mod reference;
 mod rest;
@@ -28,3 +29,4 @@ mod support;
 mod units;
 #[path = "support/variations.rs"]
 mod variations;
+mod verdicts;

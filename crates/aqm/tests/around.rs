@@ -111,7 +111,7 @@ fn what_a_smaller_limit_inside_does_not_hold_is_dropped() {
         let mut queue = queue(&policer(inside, "5 packets"));
         offer(&mut queue, &[100, 200, 300, 400, 500]);
         let before = policer(inside, "5 packets");
-        assert_eq!(retune(&mut queue, &before), [], "{inside}");
+        assert_eq!(retune(&mut queue, &before), [0_u32; 0], "{inside}");
         assert_eq!(retune(&mut queue, &policer(inside, "3 packets")), [100, 200], "{inside}");
         assert_eq!(retune(&mut queue, &policer(inside, "900 B")), [300], "{inside}");
         assert_eq!(queue.len(), 2, "{inside}");

@@ -7,7 +7,7 @@ mod support;
 
 use aqm::aqm::{NAMES, VARIANTS};
 use aqm::queue::Frame;
-use aqm::{AnyParams, Packet, Queue, Span, Time};
+use aqm::{AnyParams, Header, Packet, Qdisc, Queue, Span, Time};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use support::{PORT, Random};
@@ -101,6 +101,32 @@ fn nothing_is_allocated_for_packets_and_flows() {
         // A lane allocates once when it holds more packets than ever before.
         let allowed = 300 * queue.lanes().len() as u64;
         assert!(asked <= allowed, "{name} asked for {asked} bytes");
+    }
+}
+
+#[test]
+fn the_queue_for_other_programs_allocates_nothing_for_packets() {
+    for name in NAMES {
+        let mut queue = Qdisc::new(&AnyParams::of(name).unwrap(), &PORT, 7).unwrap();
+        let (mut random, mut number) = (Random(7), 0);
+        let mut send = |packets: u64| {
+            for _ in 0..packets {
+                let now = Time::ZERO + Span::us(200) * number;
+                let flow = random.bits() % 5000;
+                queue.enqueue(now, Header { flow, ..Header::new(500) }, [number; 4]);
+                if number % 2 == 1 {
+                    queue.dequeue(now);
+                }
+                number += 1;
+            }
+            queue.algorithm().lanes() as u64
+        };
+        let lanes = send(100_000);
+        let before = BYTES.get();
+        send(100_000);
+        let asked = BYTES.get() - before;
+        // A lane allocates once when it holds more packets than ever before.
+        assert!(asked <= if lanes > 1 { 600 * lanes } else { 0 }, "{name} asked for {asked} bytes");
     }
 }
 

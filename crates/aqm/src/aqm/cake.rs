@@ -58,6 +58,7 @@ use crate::hash::mix;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
 pub use acks::Filter;
+use alloc::vec::Vec;
 pub use flows::FlowMode;
 use flows::{Flows, QUEUES, Set};
 use pace::Pace;
@@ -576,7 +577,7 @@ impl Discipline for Cake {
     }
 
     fn serve(&mut self, now: Time, lanes: &[Lane]) -> usize {
-        let after_drop = std::mem::replace(&mut self.after_drop, AfterDrop::None);
+        let after_drop = core::mem::replace(&mut self.after_drop, AfterDrop::None);
         if let AfterDrop::Same(lane) = after_drop {
             return lane;
         }

@@ -46,6 +46,7 @@
 //! codel.cc. Each form is tested against a transcription of its source's loop, verdict for verdict.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::float::{round, sqrt};
 use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
@@ -98,7 +99,7 @@ crate::params! {
 /// The time of the signal after the `count`-th, which was at `t`.
 #[inline]
 pub(super) fn control_law(t: Time, interval: Span, count: u32) -> Time {
-    t + Span::ns((interval.nanos() as f64 / f64::from(count.max(1)).sqrt()).round() as u64)
+    t + Span::ns(round(interval.nanos() as f64 / sqrt(f64::from(count.max(1)))) as u64)
 }
 
 /// 1/sqrt(count) in units of 2^-16, as Linux computes it.
@@ -220,7 +221,7 @@ impl Codel {
     /// The verdict on a packet that is, or is not, `ok` to drop.
     #[inline]
     fn decide(&mut self, now: Time, ok: bool, markable: bool) -> Verdict {
-        match std::mem::replace(&mut self.previous, Previous::Sent) {
+        match core::mem::replace(&mut self.previous, Previous::Sent) {
             // The loop that begins dropping drops one packet and sends the next, however long that has waited.
             Previous::FirstDrop => return Verdict::Pass,
             // Counted from when the last drop was due, so that late departures do not slow the dropping down.

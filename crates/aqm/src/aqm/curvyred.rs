@@ -40,6 +40,7 @@ mod tests;
 use super::dualpi2::is_first_shifted;
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
+use crate::float::powi;
 use crate::params::Range;
 use crate::unit::{Span, Time};
 
@@ -222,8 +223,8 @@ impl Discipline for CurvyRed {
 
     fn signals(&self, mut visit: impl FnMut(usize, f64)) {
         let root = self.root().max(0.0);
-        visit(0, root.powi(2 * self.u as i32).min(1.0));
+        visit(0, powi(root, 2 * self.u).min(1.0));
         visit(1, self.average);
-        visit(2, (self.k * root).powi(self.u as i32).min(1.0));
+        visit(2, powi(self.k * root, self.u).min(1.0));
     }
 }

@@ -30,7 +30,10 @@ use crate::discipline::Lane;
 use crate::dscp::Dscp;
 use crate::params::{Named, Range};
 use crate::unit::{Bytes, Time};
-use std::collections::VecDeque;
+use alloc::borrow::ToOwned;
+use alloc::collections::VecDeque;
+use alloc::string::String;
+use alloc::vec::Vec;
 
 crate::params! {
     /// A class.

@@ -160,7 +160,7 @@ impl Aqm for Dtared {
         if self.ared.period().is_some() {
             self.ared.on_period(now, queue);
         }
-        if std::mem::take(&mut self.fresh) {
+        if core::mem::take(&mut self.fresh) {
             self.shift();
         }
     }

@@ -46,7 +46,7 @@ use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Head, Lane};
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
 
 crate::choice! {
     /// How a probability becomes a decision.

@@ -86,7 +86,7 @@ impl Feng {
         } else {
             return;
         };
-        if std::mem::replace(&mut self.status, status) == status {
+        if core::mem::replace(&mut self.status, status) == status {
             return;
         }
         let moved = match status {

@@ -50,6 +50,9 @@ use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range, Value};
 use crate::unit::{Bytes, Rate, Span, Time};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 crate::params! {
     /// The parameters of fair queueing.
@@ -242,7 +245,7 @@ impl Fq {
     fn listed(&self) -> impl Iterator<Item = usize> {
         let from = |first: u32| {
             let there = |lane: u32| (lane != NONE).then_some(lane);
-            std::iter::successors(there(first), move |&lane| there(self.places[lane as usize].next))
+            core::iter::successors(there(first), move |&lane| there(self.places[lane as usize].next))
         };
         from(self.new.first).chain(from(self.old.first)).map(|lane| lane as usize)
     }
@@ -253,7 +256,7 @@ impl Fq {
         let bytes = |lane: usize| lanes[lane].bytes + own(lane).map_or(0, |(_, size)| u64::from(size));
         // Queues on no list are empty.
         let listed = self.listed().chain(arrival.map(|(own, _)| own));
-        let lane = listed.max_by_key(|&lane| (bytes(lane), std::cmp::Reverse(lane)))?;
+        let lane = listed.max_by_key(|&lane| (bytes(lane), core::cmp::Reverse(lane)))?;
         if self.form == Form::LinuxCodel {
             return Some(Batch { lane, packets: self.drop_batch, bytes: bytes(lane) / 2 });
         }
@@ -284,7 +287,7 @@ impl Fq {
     /// Notifies a queue's algorithm, once, that the queue is empty.
     fn rest(&mut self, now: Time, lane: u32) {
         let place = &mut self.places[lane as usize];
-        if !std::mem::replace(&mut place.idle, true) {
+        if !core::mem::replace(&mut place.idle, true) {
             self.aqms[place.aqm as usize].on_idle(now);
         }
     }
@@ -484,7 +487,7 @@ impl Discipline for Fq {
             } else if lanes[lane as usize].packets > 0 {
                 return lane as usize;
             } else {
-                let was = std::mem::replace(&mut place.on, On::Neither);
+                let was = core::mem::replace(&mut place.on, On::Neither);
                 list.pop(&self.places);
                 self.rest(now, lane);
                 if was == On::New && !(self.form != Form::Rfc && self.old.is_empty()) {
@@ -527,7 +530,7 @@ impl Discipline for Fq {
     /// No packet waits: going round the lists would remove every queue from them.
     fn on_idle(&mut self, now: Time) {
         for list in
-            [std::mem::replace(&mut self.new, List::EMPTY), std::mem::replace(&mut self.old, List::EMPTY)]
+            [core::mem::replace(&mut self.new, List::EMPTY), core::mem::replace(&mut self.old, List::EMPTY)]
         {
             let mut lane = list.first;
             while lane != NONE {

@@ -29,6 +29,7 @@
 
 use crate::aqm::red::Spacing;
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::float::floor;
 use crate::hash::Flows;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
@@ -204,7 +205,7 @@ impl Aqm for Fred {
     ) -> Verdict {
         self.forget(queue);
         if queue.packets == 0 {
-            let missed = (now.since(self.empty_since).secs() * self.c).floor();
+            let missed = floor(now.since(self.empty_since).secs() * self.c);
             self.avg *= libm::pow(1.0 - self.w_q, missed);
             self.empty_since = now;
         }

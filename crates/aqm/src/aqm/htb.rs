@@ -43,6 +43,9 @@ use crate::discipline::Lane;
 use crate::framing::{Framing, WireLength};
 use crate::params::{Named, ParamError, Range};
 use crate::unit::{Bytes, Rate, Time};
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 use tree::{MOST, MOST_CLASSES, PRIORITIES, Setting, Tree};
 
 /// The least rate in bit/s.

@@ -47,6 +47,8 @@ use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 use load::Load;
 use shedding::{N, Shedding};
 
@@ -162,7 +164,7 @@ fn weights(factors: &[Option<f64>]) -> [Option<f64>; N] {
         }
     }
     let all = |but: usize| (0..N).filter(|j| *j != but).filter_map(|j| scales[j]).product();
-    std::array::from_fn(|i| scales[i].map(|_| all(i)))
+    core::array::from_fn(|i| scales[i].map(|_| all(i)))
 }
 
 const fn bits(bytes: u64) -> f64 {
@@ -195,7 +197,7 @@ impl Jobs {
         let size = bits(u64::from(packet.size));
         self.arrival = Some((class, packet.size));
         self.load.arrive(now, size);
-        if std::mem::take(&mut self.idle) {
+        if core::mem::take(&mut self.idle) {
             for class in &mut self.classes {
                 (class.arrived, class.entered, class.due, class.sent) = (0.0, 0.0, 0.0, 0.0);
                 class.counted = None;
@@ -242,7 +244,7 @@ impl Discipline for Jobs {
     fn new(params: &Params, port: &Port) -> Self {
         let delay_weights = weights(&params.relative_delay);
         let loss_weights = weights(&params.relative_loss);
-        let classes = std::array::from_fn(|i| Class {
+        let classes = core::array::from_fn(|i| Class {
             delay: entry(&params.delay, i).map(Span::secs),
             min: entry(&params.rate, i).map(Rate::bits),
             most_lost: entry(&params.loss, i).unwrap_or(f64::INFINITY),

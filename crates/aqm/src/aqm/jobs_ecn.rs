@@ -52,6 +52,7 @@ use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::hash::Ordered;
 use crate::params::Range;
 use crate::unit::{Bytes, Limit, Span, Time};
+use alloc::vec::Vec;
 
 crate::params! {
     /// The parameters of JoBS with ECN.
@@ -187,7 +188,7 @@ impl Flow {
 
     /// The bytes that it will have sent after this many round-trip times of slow start.
     fn doubles(&self, rounds: f64) -> f64 {
-        self.window * (libm::exp2(rounds.min(DOUBLINGS)) - 1.0) / std::f64::consts::LN_2
+        self.window * (libm::exp2(rounds.min(DOUBLINGS)) - 1.0) / core::f64::consts::LN_2
     }
 
     /// The same after slow start, from this window on.
@@ -294,8 +295,8 @@ impl JobsEcn {
             stays
         });
         let step = horizon / STEPS as f64;
-        let times: [f64; STEPS] = std::array::from_fn(|i| step * (i + 1) as f64);
-        let mut input: [f64; STEPS] = std::array::from_fn(|i| self.open_rate * step * (i + 1) as f64);
+        let times: [f64; STEPS] = core::array::from_fn(|i| step * (i + 1) as f64);
+        let mut input: [f64; STEPS] = core::array::from_fn(|i| self.open_rate * step * (i + 1) as f64);
         self.candidates.clear();
         for (key, flow) in self.flows.iter() {
             let Some(rtt) = flow.active else { continue };

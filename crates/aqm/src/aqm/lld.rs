@@ -60,8 +60,10 @@ use super::pie::{self, Pie};
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Label, Lane};
 use crate::dscp::Dscp;
+use crate::float::sqrt;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
+use alloc::boxed::Box;
 use protection::Protection;
 use upstream::Upstream;
 
@@ -204,7 +206,7 @@ impl Params {
 impl Lld {
     /// p_CL since the last update.
     fn coupled(&self) -> f64 {
-        (self.k * self.pie.p().sqrt()).min(1.0)
+        (self.k * sqrt(self.pie.p())).min(1.0)
     }
 
     #[inline]
@@ -367,7 +369,7 @@ impl Discipline for Lld {
 
     #[inline]
     fn evict(&mut self, _: Time, lanes: &[Lane]) -> Option<Eviction> {
-        let refused = std::mem::take(&mut self.refused);
+        let refused = core::mem::take(&mut self.refused);
         refused.then(|| Eviction { lane: LOW_LATENCY, place: lanes[LOW_LATENCY].packets - 1, full: true })
     }
 
@@ -414,7 +416,7 @@ impl Discipline for Lld {
     }
 
     fn on_period(&mut self, _: Time, _: &Backlog, lanes: &[Lane]) {
-        let left = std::mem::take(&mut self.left);
+        let left = core::mem::take(&mut self.left);
         let waiting = lanes[CLASSIC].bytes;
         self.pie.update(self.classic_delay(waiting, left), waiting);
     }

@@ -37,15 +37,18 @@
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::float::sqrt;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 use crate::weights::{Weights, factor};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 /// beta L^e.
 #[must_use]
 pub fn gain(beta: f64, exponent: f64, loss_ratio: f64) -> f64 {
     // The root is the paper's law, and exact on every processor.
-    beta * if exponent == 0.5 { loss_ratio.sqrt() } else { libm::pow(loss_ratio, exponent) }
+    beta * if exponent == 0.5 { sqrt(loss_ratio) } else { libm::pow(loss_ratio, exponent) }
 }
 
 crate::params! {
@@ -205,7 +208,7 @@ impl Aqm for Lred {
     }
 
     fn on_period(&mut self, _: Time, _: &Backlog) {
-        self.past[self.oldest] = std::mem::take(&mut self.now);
+        self.past[self.oldest] = core::mem::take(&mut self.now);
         self.oldest = (self.oldest + 1) % self.past.len();
         let arrivals: u64 = self.past.iter().map(|tally| tally.arrivals).sum();
         let drops: u64 = self.past.iter().map(|tally| tally.drops).sum();

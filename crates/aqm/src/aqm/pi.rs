@@ -33,6 +33,7 @@
 //! that its authors and the survey of Koo et al. print, and with independently computed gains of the LRED paper's PI*.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::float::sqrt;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
 
@@ -87,7 +88,7 @@ impl Design {
         }
         let z = n2 / (r * r * c);
         let window = r * c;
-        let k = z * (1.0 + z * r * z * r).sqrt() * n2 * n2 / (window * window * window);
+        let k = z * sqrt(1.0 + z * r * z * r) * n2 * n2 / (window * window * window);
         let half = k / (2.0 * frequency.0);
         (k / z + half, k / z - half)
     }

@@ -28,6 +28,7 @@
 //! against a transcription of the module.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::float::sqrt;
 use crate::params::Range;
 use crate::unit::{Bytes, Frequency, Span, Time};
 
@@ -117,7 +118,7 @@ impl Params {
     /// The controller of p' at the start.
     #[must_use]
     pub fn controller(&self) -> BasePi {
-        BasePi::new(self.target, self.alpha, self.beta, self.max_p.sqrt())
+        BasePi::new(self.target, self.alpha, self.beta, sqrt(self.max_p))
     }
 }
 

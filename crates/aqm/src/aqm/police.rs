@@ -33,6 +33,8 @@ use crate::discipline::Lane;
 use crate::framing::{Framing, WireLength};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Limit, Rate, Time};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 
 crate::params! {
     /// The parameters of the policer.
@@ -134,7 +136,7 @@ impl Meter {
                 Self::OneRate { committed, excess, checked: Time::ZERO }
             }
             Form::TwoRates => {
-                let twice = Rate::bit_per_s(2 * rate.whole_bits());
+                let twice = Rate::bit_per_s(rate.whole_bits().saturating_mul(2));
                 let peak = Side::new(params.peak_rate.unwrap_or(twice), params.peak_burst.unwrap_or(burst));
                 Self::TwoRates { committed, peak, checked: Time::ZERO }
             }

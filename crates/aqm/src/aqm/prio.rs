@@ -24,6 +24,8 @@ use crate::discipline::Lane;
 use crate::dscp::Dscp;
 use crate::params::{Named, Range};
 use crate::unit::Time;
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 
 crate::params! {
     /// A class.

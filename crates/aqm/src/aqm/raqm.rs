@@ -54,6 +54,8 @@ use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verd
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 use crate::weights::{Weights, factor};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 crate::choice! {
     /// The inputs of the drop probability.
@@ -249,9 +251,9 @@ impl Aggregate {
     }
 
     fn update(&mut self, params: &Params) {
-        let (arrived, dropped) = (std::mem::take(&mut self.arrived), std::mem::take(&mut self.dropped));
-        let (seen, applied) = (std::mem::take(&mut self.seen), std::mem::take(&mut self.applied));
-        let weight = std::mem::take(&mut self.weight);
+        let (arrived, dropped) = (core::mem::take(&mut self.arrived), core::mem::take(&mut self.dropped));
+        let (seen, applied) = (core::mem::take(&mut self.seen), core::mem::take(&mut self.applied));
+        let weight = core::mem::take(&mut self.weight);
         if seen > 0 {
             self.mix = weight / seen as f64;
         }

@@ -72,8 +72,10 @@
 //! tail drop, RED, GRED and GRED-I; the survey of Koo et al., which leaves the rest to the ns-2 of its time.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::float::{floor, round};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
+use alloc::boxed::Box;
 use linux::{Action, Kernel};
 pub use params::{Effective, Form, Params, Rules};
 pub use spacing::Spacing;
@@ -193,7 +195,7 @@ impl Red {
 
     /// Shows the thresholds as Linux counts them: by form "linux" as it has them, otherwise with `unit` for a packet.
     pub(super) fn thresholds(&self, unit: f64, visit: &mut dyn FnMut(&str, Reading)) {
-        let whole = [self.min_th, self.max_th].map(|threshold| (threshold * unit).round());
+        let whole = [self.min_th, self.max_th].map(|threshold| round(threshold * unit));
         let [min, max] = self.kernel.as_ref().map_or(whole, |kernel| kernel.thresholds());
         visit("min", Reading::Level(min));
         visit("max", Reading::Level(max));
@@ -224,7 +226,7 @@ impl Red {
     #[inline]
     pub(super) fn aged(&self, now: Time) -> f64 {
         match self.idle_since {
-            Some(start) => self.avg * libm::pow(1.0 - self.w_q, (now.since(start).secs() * self.c).floor()),
+            Some(start) => self.avg * libm::pow(1.0 - self.w_q, floor(now.since(start).secs() * self.c)),
             None => self.avg,
         }
     }
@@ -308,7 +310,7 @@ impl Red {
         let size = if self.by_size { u64::from(packet.size) } else { 1 };
         let backlog = if self.bytes { queue.bytes } else { u64::from(queue.packets) };
         self.since_drop += size;
-        let was_above = std::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
+        let was_above = core::mem::replace(&mut self.above, self.avg >= self.min_th && backlog > 1);
         if !self.above {
             self.p_b = 0.0;
             return Verdict::Pass;

@@ -80,6 +80,9 @@ use crate::discipline::{Discipline, Lane};
 use crate::flows::Classifier;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::string::{String, ToString};
 use forecast::Forecast;
 
 mod forecast;
@@ -285,7 +288,7 @@ impl Redtail {
     }
 
     fn rest(&mut self, now: Time, lane: usize) {
-        if !std::mem::replace(&mut self.idle[lane], true) {
+        if !core::mem::replace(&mut self.idle[lane], true) {
             self.aqms[lane].on_idle(now);
         }
     }

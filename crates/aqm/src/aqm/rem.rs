@@ -221,7 +221,7 @@ impl Aqm for Rem {
     }
 
     fn on_period(&mut self, _: Time, queue: &Backlog) {
-        let arrived = std::mem::take(&mut self.arrived);
+        let arrived = core::mem::take(&mut self.arrived);
         let length = |of: &Backlog| of.length(self.bytes, self.mean);
         self.step(length(queue), length(&arrived));
     }

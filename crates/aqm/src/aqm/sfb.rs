@@ -37,10 +37,12 @@
 //! the form "linux" without them.
 
 use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::float::{floor, round};
 use crate::hash::mix;
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Span, Time};
+use alloc::boxed::Box;
 
 crate::choice! {
     /// The source whose rules apply where sources differ.
@@ -227,7 +229,7 @@ impl Sfb {
             return Verdict::Drop;
         } else if self.tokens < 1.0 {
             let earned = self.penalty_rate * pause.min(LONGEST_PAUSE).secs();
-            self.tokens = earned.floor().min(self.penalty_burst);
+            self.tokens = floor(earned).min(self.penalty_burst);
             self.filled = now;
         }
         if self.tokens < 1.0 {
@@ -263,7 +265,7 @@ impl Sfb {
         }
         let (draw, half) = match self.form {
             Form::Paper => (rng.uniform(), 0.5),
-            Form::Linux => ((rng.uniform() * 65_536.0).floor(), LINUX_HALF),
+            Form::Linux => (floor(rng.uniform() * 65_536.0), LINUX_HALF),
         };
         let verdict = if draw >= p_min {
             Verdict::Pass
@@ -289,7 +291,7 @@ impl Aqm for Sfb {
     fn new(params: &Params, port: &Port) -> Self {
         let one = if params.form == Form::Linux { 65_535.0 } else { 1.0 };
         // Linux's steps are whole numbers.
-        let step = |p: f64| if params.form == Form::Linux { (p * one).round() } else { p };
+        let step = |p: f64| if params.form == Form::Linux { round(p * one) } else { p };
         let width = params.bins as usize;
         let bins = vec![Bin::default(); width * params.levels as usize];
         let set = Set { salt: 0, bins: bins.into(), width };

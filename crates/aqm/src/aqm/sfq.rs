@@ -36,6 +36,9 @@ use crate::discipline::{Discipline, Eviction, Lane};
 use crate::hash::{keeps_queues, mix};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Limit, Span, Time};
+use alloc::borrow::ToOwned;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 crate::params! {
     /// SFQ's parameters.
@@ -153,7 +156,7 @@ impl Sfq {
         let quantum = self.quantum;
         let next = match self.tail {
             NONE => slot,
-            tail => std::mem::replace(&mut self.slots[tail as usize].next, slot),
+            tail => core::mem::replace(&mut self.slots[tail as usize].next, slot),
         };
         let own = &mut self.slots[slot as usize];
         (own.next, own.credit) = (next, quantum);
@@ -177,7 +180,7 @@ impl Sfq {
         }
         let own = &mut self.slots[slot as usize];
         self.queues[own.hash as usize] = NONE;
-        own.next = std::mem::replace(&mut self.unused, slot);
+        own.next = core::mem::replace(&mut self.unused, slot);
         self.used -= 1;
     }
 
@@ -198,7 +201,7 @@ impl Sfq {
             let next = self.slots[*slot as usize].next;
             (*slot != self.tail).then_some(next)
         };
-        std::iter::successors((first != NONE).then_some(first), following).map(|slot| slot as usize)
+        core::iter::successors((first != NONE).then_some(first), following).map(|slot| slot as usize)
     }
 
     /// The first packet of a queue, to be dropped.
@@ -349,7 +352,7 @@ impl Discipline for Sfq {
         rng: &mut R,
     ) -> (usize, Verdict) {
         let hash = self.hash(packet, rng);
-        let noted = std::mem::take(&mut self.noted);
+        let noted = core::mem::take(&mut self.noted);
         if buffer.full {
             return (self.queues[hash].min(self.slots.len() as u32 - 1) as usize, Verdict::Drop);
         }

@@ -29,6 +29,7 @@
 use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Limit, Time};
+use alloc::vec::Vec;
 
 crate::choice! {
     /// The effect of a hit on the drop probability.

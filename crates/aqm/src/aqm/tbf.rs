@@ -39,6 +39,8 @@ use crate::discipline::Lane;
 use crate::framing::{Framing, WireLength};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Limit, Rate, Time};
+use alloc::borrow::ToOwned;
+use alloc::vec::Vec;
 
 crate::params! {
     /// The parameters of the shaper.

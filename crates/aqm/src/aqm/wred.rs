@@ -31,6 +31,8 @@ use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verd
 use crate::mirror::Mirror;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 crate::choice! {
     /// The average queue that decides on a class.
@@ -161,7 +163,7 @@ impl Aqm for Wred {
     fn new(params: &Params, port: &Port) -> Self {
         Self {
             average: params.average,
-            classes: Box::new(std::array::from_fn(|k| Red::new(&params.class(k), port))),
+            classes: Box::new(core::array::from_fn(|k| Red::new(&params.class(k), port))),
             held: [Backlog::default(); N],
             waiting: (params.average == Average::OwnAndHigher).then(|| Mirror::new(port)),
             last: 0,

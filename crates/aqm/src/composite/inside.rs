@@ -1,10 +1,12 @@
 //! A discipline inside another: its lanes, what waits in them, and its limit.
 
+use crate::algorithm::Algorithm;
 use crate::any::AnyDiscipline;
 use crate::composite::Part;
 use crate::contract::{Backlog, Packet, Port, Reading, Uniform, Verdict};
 use crate::discipline::{Eviction, Label, Lane};
 use crate::unit::{Limit, Rate, Span, Time};
+use alloc::boxed::Box;
 
 /// A discipline inside another. Lanes are numbered as in the outer one; after those of the discipline itself comes one
 /// for the packet that had to be taken out to be known, if that can happen.
@@ -269,7 +271,7 @@ impl Inside {
 
     /// It has been asked for a packet while it is empty, or the link rests.
     pub(crate) fn rest(&mut self, now: Time) {
-        if self.packets == 0 && !std::mem::replace(&mut self.idle, true) {
+        if self.packets == 0 && !core::mem::replace(&mut self.idle, true) {
             self.algorithm.on_idle(now);
         }
     }

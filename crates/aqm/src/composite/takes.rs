@@ -5,6 +5,8 @@ use crate::contract::CLASSES;
 use crate::dscp::Dscp;
 use crate::params::{Params as _, Range, Value};
 use crate::unit::Limit;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
 
 crate::params! {
     /// What a class takes, and the discipline in it.
@@ -61,7 +63,7 @@ impl Places {
         let place = |dscp: usize, service: usize| {
             classes.iter().position(|class| class.has(dscp as u8, service as u8 + 1)).unwrap_or(others) as u16
         };
-        Self(Box::new(std::array::from_fn(|dscp| std::array::from_fn(|service| place(dscp, service)))))
+        Self(Box::new(core::array::from_fn(|dscp| core::array::from_fn(|service| place(dscp, service)))))
     }
 
     pub(crate) fn of(&self, dscp: u8, service: usize) -> usize {

@@ -4,6 +4,9 @@ use super::spec::{Nested, ParamKind, Range};
 use super::value::Value;
 use super::{Params, read_table, read_table_check};
 use crate::unit::{Bytes, Frequency, Limit, Quantity, Rate, Span};
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
 
 /// A type that a parameter can have.
 pub trait Field: Sized {

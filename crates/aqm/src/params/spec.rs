@@ -1,7 +1,10 @@
 //! The declaration of a parameter: its kind, its range, and the error for a value outside them.
 
 use super::value::Value;
-use std::fmt;
+use alloc::borrow::ToOwned;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
 
 /// The kind of value of a parameter; it determines the JSON Schema.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -216,4 +219,4 @@ impl fmt::Display for ParamError {
     }
 }
 
-impl std::error::Error for ParamError {}
+impl core::error::Error for ParamError {}

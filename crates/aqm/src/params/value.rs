@@ -1,6 +1,8 @@
 //! Values of parameters as users write them.
 
-use std::fmt;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
 
 /// A parameter's value as a file, a command line or Python writes it.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,13 +1,14 @@
 //! Another algorithm, other parameters or another limit for a queue in use.
 
 use super::{Counts, Frame, Outcome, Queue, Sent, Waiting};
-use crate::any::AnyDiscipline;
+use crate::algorithm::Algorithm;
 use crate::contract::Uniform;
 use crate::discipline::Lane;
 use crate::ring::Ring;
 use crate::unit::{Limit, Time};
+use alloc::vec::Vec;
 
-impl<T: Frame> Queue<T> {
+impl<T: Frame, D: Algorithm> Queue<T, D> {
     /// Sets another limit, before [`Queue::replace`] or [`Queue::retune`] with an algorithm for it: the packets that wait
     /// beyond it stay until then.
     pub const fn set_limit(&mut self, limit: Limit) {
@@ -23,7 +24,7 @@ impl<T: Frame> Queue<T> {
     pub fn retune<R: Uniform>(
         &mut self,
         now: Time,
-        algorithm: AnyDiscipline,
+        algorithm: D,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) -> bool {
@@ -31,7 +32,7 @@ impl<T: Frame> Queue<T> {
             self.replace(now, algorithm, rng, dropped);
             return false;
         }
-        let before = std::mem::replace(&mut self.algorithm, algorithm);
+        let before = core::mem::replace(&mut self.algorithm, algorithm);
         self.algorithm.resume(now, before);
         loop {
             let first =
@@ -56,13 +57,13 @@ impl<T: Frame> Queue<T> {
     pub fn replace<R: Uniform>(
         &mut self,
         now: Time,
-        algorithm: AnyDiscipline,
+        algorithm: D,
         rng: &mut R,
         mut dropped: impl FnMut(&Sent<T>, Outcome),
     ) {
-        let lanes = algorithm.lanes();
-        let several = if matches!(algorithm, AnyDiscipline::One(_)) { 0 } else { lanes };
-        let rings = std::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
+        let several = algorithm.several();
+        let (lanes, several) = (several.unwrap_or(1), several.unwrap_or(0));
+        let rings = core::mem::replace(&mut self.waiting, (0..lanes).map(|_| Ring::new()).collect());
         let mut waiting: Vec<Waiting<T>> = rings.iter().flat_map(Ring::iter).copied().collect();
         waiting.sort_by_key(|waiting| waiting.arrival.number());
         self.is_around = algorithm.has_limits_inside();
@@ -71,7 +72,7 @@ impl<T: Frame> Queue<T> {
         self.lanes = vec![Lane::default(); several];
         self.lane_counts = vec![Counts::default(); several];
         // The packets have their old numbers meanwhile, and what came before the window is counted afterwards.
-        let (arrivals, window) = (self.arrivals, std::mem::take(&mut self.window));
+        let (arrivals, window) = (self.arrivals, core::mem::take(&mut self.window));
         let mut earlier_drops = Vec::new();
         for before in waiting {
             let marks = self.counts[before.frame.row()].marks;

@@ -3,7 +3,7 @@
 use crate::keys::{DEEPEST, below, is_name, name_key};
 use crate::source::error::{MOST_PROBLEMS, Origin, Problem, ProblemKind, Problems};
 use crate::source::mistaken;
-use aqm::params::Value;
+use aqm::params::{Value, commas};
 use aqm::user_defined;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -373,28 +373,6 @@ pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Resul
         table.insert(key, unquoted(value, &below(path, key), origin)?);
     }
     Ok(Some(table))
-}
-
-/// The parts of `text` between commas outside brackets and quotes.
-fn commas(text: &str) -> Vec<&str> {
-    let (mut depth, mut quoted, mut start) = (0, None, 0);
-    let mut parts = Vec::new();
-    for (i, c) in text.char_indices() {
-        match c {
-            '"' | '\'' if quoted.is_none() => quoted = Some(c),
-            _ if quoted == Some(c) => quoted = None,
-            _ if quoted.is_some() => {}
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(&text[start..i]);
-                start = i + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    parts
 }
 
 /// The name of each entry of a list of tables in paths and results: its name, or its number from 1 if it has no valid

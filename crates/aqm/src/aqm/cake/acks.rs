@@ -1,7 +1,8 @@
 //! The ACK filter: of the ACKs that wait in a queue, which one another makes superfluous (`cake_ack_filter`).
 
 use crate::discipline::Ack;
-use std::collections::VecDeque;
+use alloc::collections::VecDeque;
+use alloc::vec::Vec;
 
 crate::choice! {
     /// Which ACKs are dropped that another makes superfluous.

@@ -2,6 +2,7 @@
 //! which they are served (`cake_hash`, and the lists of `cake_dequeue`).
 
 use crate::aqm::cobalt::linux::Cobalt;
+use alloc::vec::Vec;
 
 /// Queues of a tin, and hosts on each side.
 pub(super) const QUEUES: usize = 1024;
@@ -243,7 +244,7 @@ impl Flows {
     /// The flows that are on the lists of the new and the old.
     pub(super) fn backlogged(&self) -> impl Iterator<Item = usize> {
         [Set::Sparse, Set::Bulk].into_iter().flat_map(|set| {
-            std::iter::successors(self.first(set), |i| {
+            core::iter::successors(self.first(set), |i| {
                 let next = self.flows[*i].next;
                 (next != NONE).then_some(usize::from(next))
             })
@@ -255,7 +256,7 @@ impl Flows {
         self.unlink(i);
         self.recount(i, set);
         let Some(list) = set.list() else { return };
-        let last = std::mem::replace(&mut self.lists[list][1], i as u16);
+        let last = core::mem::replace(&mut self.lists[list][1], i as u16);
         (self.flows[i].before, self.flows[i].next) = (last, NONE);
         match last {
             NONE => self.lists[list][0] = i as u16,
@@ -269,7 +270,7 @@ impl Flows {
     }
 
     fn recount(&mut self, i: usize, set: Set) {
-        let before = std::mem::replace(&mut self.flows[i].set, set);
+        let before = core::mem::replace(&mut self.flows[i].set, set);
         for (of, more) in [(before, false), (set, true)] {
             let count = match of {
                 Set::None => continue,

@@ -7,6 +7,7 @@ use crate::composite::{Parts, Served};
 use crate::contract::Reading;
 use crate::discipline::Lane;
 use crate::unit::{Bytes, Rate, Span, Time};
+use alloc::vec::Vec;
 
 /// Levels of a tree, priorities, and classes.
 pub(super) const MOST: usize = 8;
@@ -171,7 +172,7 @@ impl Tree {
         let (mut class, mut mask) = (class, self.classes[class].active);
         while self.classes[class].mode == Mode::Borrows && mask != 0 {
             let Some(parent) = self.classes[class].parent else { break };
-            let of_class = std::mem::take(&mut mask);
+            let of_class = core::mem::take(&mut mask);
             for priority in bits(of_class) {
                 let feed = &mut self.classes[parent].feeds[priority];
                 if feed.current == Some(class) {

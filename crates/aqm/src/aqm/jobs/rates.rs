@@ -133,7 +133,7 @@ impl Jobs {
         let load = self.load.of(self.link);
         let gain = self.gain * upper * upper * least * load * load.max(1.0);
         let mut change: [f64; N] =
-            std::array::from_fn(|i| weighted(i).map_or(0.0, |delay| gain * (mean - delay)));
+            core::array::from_fn(|i| weighted(i).map_or(0.0, |delay| gain * (mean - delay)));
         let in_relation = |i: usize| self.classes[i].delay_weight.is_some();
         let minima: f64 = (0..N).filter(|i| weighted(*i).is_some()).map(|i| self.classes[i].min_rate).sum();
         let mut credit = 0.0;

@@ -6,6 +6,7 @@
 use crate::contract::Packet;
 use crate::hash::mix;
 use crate::unit::{Span, Time};
+use alloc::vec::Vec;
 
 /// The state of a flow.
 #[derive(Clone, Copy, Default, Debug)]

@@ -38,12 +38,25 @@ impl Upstream {
     /// The time has passed until `now`, while this many bytes waited.
     pub(super) fn advance(&mut self, now: Time, waiting: u64) {
         let interval = INTERVAL.nanos();
-        for number in self.last.nanos() / interval + 1..=now.nanos() / interval {
+        let last = now.nanos() / interval;
+        for number in self.last.nanos() / interval + 1..=last {
+            let before = self.average;
             self.drain(Time::from_nanos(number * interval));
             self.average += WEIGHT * (waiting as f64 - self.average);
-            self.delay = self.delay.max(8.0 * (self.average - self.allowed) / self.rate);
+            self.delay = self.delay.max(self.beyond());
+            // From here on it stays as it is, however long the silence.
+            if self.average == before {
+                self.drain(Time::from_nanos(last * interval));
+                self.delay = self.delay.max(self.beyond());
+                break;
+            }
         }
         self.drain(now);
+    }
+
+    /// The delay of what waits beyond the loop delay.
+    fn beyond(&self) -> f64 {
+        8.0 * (self.average - self.allowed) / self.rate
     }
 
     fn drain(&mut self, now: Time) {

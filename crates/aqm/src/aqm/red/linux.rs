@@ -4,7 +4,9 @@
 use super::params::{Effective, Params};
 use super::tc::{self, ONE};
 use crate::contract::Uniform;
+use crate::float::{floor, round};
 use crate::unit::{Span, Time};
+use alloc::boxed::Box;
 
 /// tc counts the time of a packet in ticks of 64 ns; the kernel reads its table by microseconds.
 const TICKS: f64 = 1e9 / 64.0;
@@ -44,14 +46,14 @@ impl Kernel {
     pub(in crate::aqm) fn new(params: &Params, effective: &Effective) -> Self {
         let Effective { min_th, max_th, max_p, w_q, mean, c } = *effective;
         let unit = tc::unit(params, mean);
-        let wlog = (-libm::log2(w_q)).round().clamp(1.0, 31.0) as u32;
-        let [min, max] = [min_th, max_th].map(|threshold| (threshold * unit).round() as u64);
-        let (cell, damping) = damping(wlog, (TICKS / c).floor().max(1.0));
+        let wlog = round(-libm::log2(w_q)).clamp(1.0, 31.0) as u32;
+        let [min, max] = [min_th, max_th].map(|threshold| round(threshold * unit) as u64);
+        let (cell, damping) = damping(wlog, floor(TICKS / c).max(1.0));
         Self {
             wlog,
             min: min << wlog,
             max: max << wlog,
-            delta: (max - min).max(1),
+            delta: max.saturating_sub(min).max(1),
             max_p: tc::max_p(max_p, max.saturating_sub(min), if params.bytes { 1.0 } else { mean.0 as f64 }),
             on_threshold_is_below: false,
             damping,
@@ -141,7 +143,7 @@ impl Kernel {
     pub(super) fn adapt(&mut self, idle: Option<Span>, alpha: f64, beta: f64, top: f64, bottom: f64) {
         let avg = idle.map_or(self.avg, |idle| self.aged(idle)) >> self.wlog;
         let (fifth, min) = (self.delta / 5, self.min >> self.wlog);
-        let units = |p: f64| (p * ONE).round().min(ONE - 1.0) as u32;
+        let units = |p: f64| round(p * ONE).min(ONE - 1.0) as u32;
         if avg > min + 3 * fifth && self.max_p <= units(top) {
             self.max_p = self.max_p.saturating_add(units(alpha).min(self.max_p / 4));
         } else if avg < min + 2 * fifth && self.max_p >= units(bottom) {

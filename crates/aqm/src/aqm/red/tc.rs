@@ -3,8 +3,10 @@
 
 use super::params::{Effective, Form, Params, Rules, weight_for_burst};
 use crate::contract::Port;
+use crate::float::{floor, round};
 use crate::params::{Field, ParamError};
 use crate::unit::Bytes;
+use alloc::string::ToString;
 
 /// The value of 1 for max_p.
 pub(super) const ONE: f64 = 4_294_967_296.0;
@@ -22,12 +24,12 @@ pub(super) fn thresholds(
     (min_th, max_th): (Option<f64>, Option<f64>),
 ) -> (f64, f64) {
     let unit = unit(params, mean);
-    let whole = |packets: f64| (packets * unit).round() as u64;
+    let whole = |packets: f64| round(packets * unit) as u64;
     let limit = (port.limit.packets(mean) * unit) as u64;
     let min = min_th.map(whole);
     let max = max_th.map(whole).unwrap_or_else(|| match min {
         // CHOKe, which counts packets, looks at the limit alone.
-        Some(min) if params.bytes => 3 * min,
+        Some(min) if params.bytes => min.saturating_mul(3),
         _ => (limit / 4).max(1),
     });
     let min = min.unwrap_or(max / 3);
@@ -37,8 +39,8 @@ pub(super) fn thresholds(
 /// The burst that tc takes if none is given.
 pub(super) fn burst(params: &Params, mean: Bytes, min_th: f64, max_th: f64) -> u32 {
     let unit = unit(params, mean);
-    let [min, max] = [min_th, max_th].map(|packets| (packets * unit).round() as u64);
-    ((2 * min + max) / (3 * unit as u64).max(1)) as u32
+    let [min, max] = [min_th, max_th].map(|packets| round(packets * unit) as u64);
+    (min.saturating_mul(2).saturating_add(max) / (3 * unit as u64).max(1)) as u32
 }
 
 /// The place of the first bit in which p doubles above 1 over the distance of the thresholds in bytes; `None` if tc finds
@@ -74,7 +76,7 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
     }
     let Effective { min_th, max_th, max_p, w_q, mean, .. } = Effective::new(params, port);
     let unit = unit(params, mean);
-    let [min, max] = [min_th, max_th].map(|packets| (packets * unit).round());
+    let [min, max] = [min_th, max_th].map(|packets| round(packets * unit));
     let lower =
         threshold(["min_th", "min_bytes"], [params.min_th.is_some(), params.min_bytes.is_some()], params);
     let upper =
@@ -89,7 +91,7 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
         let allowed = format!("{than} {} = {max}, as tc demands", upper.0);
         return Err(ParamError::invalid(lower.0, said(lower.1, min), allowed));
     }
-    let limit = (port.limit.packets(mean) * unit).floor();
+    let limit = floor(port.limit.packets(mean) * unit);
     if !params.bytes && max > limit {
         let allowed = format!("at most the buffer, {limit} packets, as tc demands");
         return Err(ParamError::invalid(upper.0, said(upper.1, max), allowed));
@@ -111,7 +113,7 @@ pub(super) fn check(params: &Params, port: &Port) -> Result<(), ParamError> {
         let allowed = format!("above {least:.2e} with these thresholds, for tc to find its logarithm");
         return Err(ParamError::invalid("max_p", max_p.value(), allowed));
     }
-    let wlog = (-libm::log2(w_q)).round() as u32;
+    let wlog = round(-libm::log2(w_q)) as u32;
     let bits = |value: f64| 64 - (value as u64).leading_zeros();
     for ((name, given), value) in [(lower, min), (upper, max)] {
         if bits(value) + wlog >= 32 {

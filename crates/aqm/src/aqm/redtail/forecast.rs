@@ -37,7 +37,7 @@ impl Forecast {
 
     /// Ends the interval.
     pub(super) fn update(&mut self) {
-        self.rate = std::mem::take(&mut self.arrived) as f64 / self.capacity;
+        self.rate = core::mem::take(&mut self.arrived) as f64 / self.capacity;
         let (level, trend) = match self.state {
             None => (self.rate, 0.0),
             Some((before, trend)) => {
