@@ -23,12 +23,12 @@ impl State {
     /// When `count` segments from `seq` on that are sent now count as sent, in microseconds: the pace may have let them go a
     /// moment ahead. Moves the pace on (`tcp_update_skb_after_send`).
     fn take_turn(&mut self, seq: u32, count: u32, profile: &Profile) -> u64 {
-        let data = seq != 0 && seq != self.fin;
-        self.data_sent += if data { count } else { 0 };
         if self.pace == u64::MAX {
             self.next_send = self.clock.us * 1000;
             return self.clock.us;
         }
+        let data = seq != 0 && seq != self.fin;
+        self.data_sent += if data { count } else { 0 };
         let before = self.next_send;
         self.next_send = before.max(self.clock.us * 1000);
         let at = self.next_send / 1000;
@@ -212,11 +212,12 @@ impl Sender {
         self.note_start(first, profile);
         let at = self.state.take_turn(first, count, profile);
         let starts = self.state.board.is_empty();
+        let last = if count > 1 { first + count - 1 } else { u32::MAX };
         for seq in first..first + count {
             let state = &mut self.state;
             self.control.on_send(state, seq);
             let sent = state.record(at);
-            let push = count > 1 && seq + 1 == first + count;
+            let push = seq == last;
             state.board.push(Sent { flags: if push { PUSHED } else { 0 }, ..sent });
             state.nxt = seq + 1;
             if starts && seq == first || state.timer.pending == Pending::Probe {

@@ -226,6 +226,8 @@ impl Receiver {
     }
 
     /// The handshake: the SYN's ACK goes out at once, again if it comes again.
+    #[cold]
+    #[inline(never)]
     fn on_syn(
         &mut self,
         now: Time,
@@ -265,6 +267,7 @@ impl Receiver {
     }
 
     /// The ECN field of segments, before they themselves (`tcp_ecn_accept_cwr`, `tcp_ecn_received_counters`).
+    #[inline(never)]
     fn heed_field(&mut self, now: Time, profile: &Profile, joined: &Joined) {
         let segment = &joined.segment;
         if profile.is_accurate() {
@@ -316,18 +319,17 @@ impl Receiver {
     /// Adapts the delay of ACKs to the gaps between segments; `count` have come at once.
     fn adapt_delay(&mut self, clock: &Clock, profile: &Profile, count: u32) {
         let least = ticks_of(profile.tcp.delayed_ack_timeout, profile.tcp.tick);
-        let most = longest(profile);
         let gap = clock.ticks.wrapping_sub(self.came);
         // The time-out that the sender has after the handshake: srtt + 4 rttvar, with rttvar = rtt / 2.
-        let rto = ticks_of(self.rtt + profile.tcp.min_rto.max(self.rtt + self.rtt), profile.tcp.tick);
+        let rto = || ticks_of(self.rtt + profile.tcp.min_rto.max(self.rtt + self.rtt), profile.tcp.tick);
         if self.delay == 0 {
             self.quick = self.quick.max(quick(QUICK, profile));
             self.delay = least;
         } else if gap <= least / 2 {
             self.delay = self.delay / 2 + least / 2;
         } else if gap < self.delay {
-            self.delay = (self.delay / 2 + gap).min(rto).min(most);
-        } else if gap > rto {
+            self.delay = (self.delay / 2 + gap).min(rto()).min(longest(profile));
+        } else if gap > rto() {
             self.quick = self.quick.max(quick(QUICK, profile));
         }
         self.came = clock.ticks;

@@ -123,7 +123,7 @@ pub struct State {
     pub(in crate::tcp) next_send: u64,
     /// Whether a segment waits because of the pace.
     pub(super) waiting: bool,
-    /// Segments with data, with those that were sent again (`data_segs_out`): the first few have no pace.
+    /// Segments with data of a sender that paces, with those sent again (`data_segs_out`): the first few have no pace.
     pub(super) data_sent: u32,
     /// Whether the pace is that of the host's queue discipline.
     pub(super) paced_by_host: bool,

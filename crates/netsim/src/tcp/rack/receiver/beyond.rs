@@ -7,6 +7,7 @@ use scenario::model::Profile;
 
 impl Receiver {
     /// Segments beyond a gap (`tcp_data_queue_ofo`).
+    #[inline(never)]
     pub(super) fn take_beyond(&mut self, profile: &Profile, joined: &Joined, send: &mut impl FnMut(Ack)) {
         self.heed_mark(profile, joined, send);
         self.owed = true;
