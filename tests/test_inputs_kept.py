@@ -149,10 +149,10 @@ def test_the_linux_engine_removes_only_folders_that_it_marked(tmp_path: Path, mo
     mine, left = tmp_path / "aqmlab-run-mine", tmp_path / "aqmlab-run-left"
     for folder in (mine, left):
         folder.mkdir()
-    with linux._folder() as folder:
+    with linux.run_folder() as folder:
         marks = [path.name for path in folder.iterdir()]
     assert marks
     for name in marks:
         (left / name).touch()
-    with linux._folder():
+    with linux.run_folder():
         assert (mine.exists(), left.exists()) == (True, False)

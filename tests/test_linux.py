@@ -284,7 +284,7 @@ import sys
 from aqmlab.execute import linux
 
 linux._PREFIX, linux._CORE = sys.argv[1:]
-with linux._folder() as folder, linux._core_for("virtual") as cores:
+with linux.run_folder() as folder, linux._core_for("virtual") as cores:
     print(folder, *cores, flush=True)
     input()
 """
@@ -315,13 +315,13 @@ def test_processes_share_the_cores_of_their_guests(temporary: Path, monkeypatch:
 
 def test_the_folder_of_a_living_process_stays(temporary: Path) -> None:
     with holder() as (process, folder, _):
-        with linux._folder() as own:
+        with linux.run_folder() as own:
             assert folder.exists()
         assert not own.exists()
         process.kill()
         process.wait()
         assert folder.exists()
-        with linux._folder():
+        with linux.run_folder():
             assert not folder.exists()
 
 

@@ -203,13 +203,13 @@ def test_what_cannot_be_is_refused_before_anything_runs(link: Path, tmp_path: Pa
     old = shell(tmp_path / "old.toml", "--", "touch", "ran")
     assert old.returncode == 2
     assert "traffic.old.tcp.flavour" in old.stderr
-    nowhere = shell(link, "--at", "moon", "--", "touch", "ran")
+    nowhere = shell(link, "--node", "moon", "--", "touch", "ran")
     assert nowhere.returncode == 2
     assert "moon: no traffic has an end there; choose one of receivers, senders" in nowhere.stderr
     length = shell(link, "--set", "duration=3 s", "--", "touch", "ran")
     assert "shell does not depend on it" in length.stderr
     (tmp_path / "plain").write_text("kept")
-    plain = shell(link, "--watch", str(tmp_path / "plain"), "--", "touch", "ran")
+    plain = shell(link, "--watch-on", str(tmp_path / "plain"), "--", "touch", "ran")
     assert "no terminal" in plain.stderr
     assert (tmp_path / "plain").read_text() == "kept"
     assert not (tmp_path / "ran").exists()
@@ -355,7 +355,7 @@ def test_the_live_queue_is_on_another_terminal(link: Path) -> None:
     here, there = pty.openpty()
     try:
         done = subprocess.Popen(
-            words(link, "--watch", os.ttyname(there), "--", "sleep", "2"), cwd=link.parent, stderr=subprocess.DEVNULL
+            words(link, "--watch-on", os.ttyname(there), "--", "sleep", "2"), cwd=link.parent, stderr=subprocess.DEVNULL
         )
         shown = read(here, "A slow link") + read(here, "queue")
         assert "queue" in shown.lower()

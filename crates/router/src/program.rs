@@ -251,7 +251,7 @@ fn shell(
     let node = |way: &Way| &scenario.nodes[way.from.node];
     let crossing = crossing.ok_or_else(|| {
         format!(
-            "the observed link, {}, is not between the shell at node {} and its peer at {}: choose another node with --at, or \
+            "the observed link, {}, is not between the shell at node {} and its peer at {}: choose another node with --node, or \
              another link with --set observe=NAME",
             link.name,
             node(&ways[1]),

@@ -51,10 +51,10 @@ def shell(
     set_: options.Settings = None,
     seed: options.Seed = None,
     alone: Annotated[bool, typer.Option("--alone", help="Leave the traffic of the scenario out.")] = False,
-    at: Annotated[
+    node: Annotated[
         str | None,
         typer.Option(
-            "--at",
+            "--node",
             metavar="NODE",
             help="The node of the shell, one end of a traffic entry, whose other end is the peer's; default: where the "
             "first entry goes.",
@@ -77,10 +77,10 @@ def shell(
             "over the link.",
         ),
     ] = False,
-    watch: Annotated[
+    watch_on: Annotated[
         Path | None,
         typer.Option(
-            "--watch",
+            "--watch-on",
             metavar="TERMINAL",
             callback=_terminal,
             help="Show queue, throughput, drops, marks and queueing delay at the observed link on this terminal: what "
@@ -111,11 +111,11 @@ def shell(
     base = scenarios.seeded(scenario, seed, None)
     chosen = scenarios.with_settings(base if aqm is None else with_discipline(base, aqm), set_)
     try:
-        beside = shells.with_shell(chosen, at, alone)
+        beside = shells.with_shell(chosen, node, alone)
     except ScenarioError:
         raise
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--at") from None
+        raise typer.BadParameter(str(error), param_hint="--node") from None
     label = aqm if aqm and aqm.startswith(KERNEL) else beside.aqm
     try:
         ((_, performing),) = labelled({label: beside}, [Engine.parse(engine)]).values()
@@ -131,7 +131,7 @@ def shell(
 
     def simulate() -> Simulated:
         nonlocal status
-        with _signals() as received, _shown(watch, beside.title, beside.seed) as see:
+        with _signals() as received, _shown(watch_on, beside.title, beside.seed) as see:
             ended = shells.run(
                 beside,
                 performing,
