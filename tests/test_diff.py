@@ -204,6 +204,9 @@ def test_a_limit_is_passed_beyond_it_and_beyond_the_seeds(tiny: Scenario, result
     # A difference that may be one of the seeds alone is none.
     noisy = Change(change.first, change.second, -fall, 1.01 * fall)
     assert replace(found, metrics={"": {"link_goodput": noisy}}).passed(f"link_goodput -{0.99 * fall}") == []
+    gone = Change(change.first, Summary.of([None]), None, None)
+    (passed,) = replace(found, metrics={"": {"link_goodput": gone}}).passed("link_goodput -99 %")
+    assert "to no value Mbit/s" in str(passed)
     alone = Change(change.first, change.second, -fall, None)
     assert replace(found, metrics={"": {"link_goodput": alone}}).passed(f"link_goodput -{0.99 * fall}") != []
 
@@ -213,6 +216,8 @@ def test_limits_are_for_each_label_and_each_entry(tiny: Scenario) -> None:
     (passed,) = aqmlab.diff(first, second).passed("long.delay_mean -1 us")
     assert (passed.label, passed.limit.name) == ("b", "classes.long.delay_mean")
     assert str(passed).startswith("b: classes.long.delay_mean from ")
+    with pytest.raises(ValueError, match=r"b: a comparison has no such runs"):
+        aqmlab.diff(first, Comparison({"a": first["a"]})).passed("long.delay_mean -1 us")
 
 
 @pytest.mark.parametrize(
@@ -227,7 +232,7 @@ def test_limits_are_for_each_label_and_each_entry(tiny: Scenario) -> None:
         ),
         ("goodput -0 %", "the amount must be above 0"),
         ("rtt_p9 +1 ms", "there is no such metric; did you mean 'rtt_p99'?"),
-        ("nobody.goodput +1 %", "there is no classes.nobody.goodput on both sides"),
+        ("nobody.goodput +1 %", "the first has no classes.nobody.goodput"),
     ],
 )
 def test_a_limit_of_another_form_is_refused(result: Result, limit: str, message: str) -> None:

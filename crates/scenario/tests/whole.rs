@@ -449,6 +449,36 @@ fn beside_a_dumbbell_a_new_algorithm_is_that_of_the_observed_link() {
         assert_eq!(names(observed), [own.clone(), pie.clone(), pie.clone()], "{observed}");
     }
     assert_eq!(names("bottleneck"), [pie, aqm("codel", &[]), aqm("red", &[])]);
+    // The uplink alone.
+    let mut document = parse(&text);
+    document.set_text("observe", "router").unwrap();
+    document.set_text("reverse_aqm.min_th", "7").unwrap();
+    let red = check(&document).links.into_iter().find(|link| link.name == "router:reverse").unwrap().aqm;
+    assert_eq!(red, Some(aqm("red", &[("min_th", Value::Integer(7))])));
+}
+
+#[test]
+fn a_new_algorithm_is_that_of_the_entry_that_has_the_observed_link() {
+    let [wlan, other] = [("wlan", "x"), ("wlan-b", "y")].map(|(name, station)| {
+        let head = format!("[[wifi]]\nname = \"{name}\"\nap = \"r2\"\n");
+        format!("{head}stations = [\"{station}1\", \"{station}\"]\nmcs = 3\naqm = \"codel\"\n")
+    });
+    let nameless = "[[link]]\nfrom = \"r2\"\nto = \"home\"\nrate = \"40 Mbit/s\"\naqm = \"codel\"\n";
+    for (entries, observed) in [
+        (format!("{other}{wlan}"), "wlan-x"),
+        (format!("{wlan}{other}"), "wlan-b-y"),
+        (nameless.to_owned(), "r2-home"),
+    ] {
+        let mut document = parse(&format!("{EXP1}\n{entries}"));
+        document.set_text("observe", observed).unwrap();
+        document.set_aqm("pie").unwrap();
+        let scenario = check(&document);
+        assert_eq!(&*scenario.discipline, "pie", "{observed}");
+        let changed =
+            scenario.links.iter().filter(|link| link.aqm.as_ref().is_some_and(|aqm| aqm.name() == "pie"));
+        let cable = |name: &str| name.trim_end_matches(":reverse").rsplit_once('-').unwrap().0.to_owned();
+        assert!(changed.map(|link| cable(&link.name)).all(|name| name == cable(observed)), "{observed}");
+    }
 }
 
 #[test]

@@ -107,13 +107,18 @@ class Diff:
         Returns
         -------
         list of Passed
-            Where the mean difference is beyond a limit, and its 95 % interval excludes 0 if there are several runs.
+            Where the mean difference is beyond a limit, and its 95 % interval excludes 0 if there are several runs; or
+            the second has no value.
 
         Raises
         ------
         ValueError
-            If a text is no limit, or no label has the metric on both sides.
+            If a text is no limit, the first has no such metric, or a label that the second lacks.
         """
+        if limits and (lacking := self.missing[0]):
+            raise ValueError(
+                f"{', '.join(lacking)}: {self.second.name} has no such runs, so that no limit can be checked"
+            )
         return [each for text in limits for each in passed(limit(text), self.metrics)]
 
     def document(self) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Limits of differences: with ``rtt_p95 +10 %`` a metric may rise by a tenth, with ``goodput -5 %`` one may fall.
 
 A limit is passed if the mean difference is beyond it and, where there are several runs, the 95 % interval of the
-difference excludes 0: a change that may be one of the seeds alone fails no check.
+difference excludes 0: a change that may be one of the seeds alone fails no check. It is also passed if the second has
+no value where the first has one, because nothing completes any more.
 """
 
 from __future__ import annotations
@@ -39,8 +40,10 @@ class Limit:
 
     def is_passed(self, change: Change) -> bool:
         """Return whether a change is beyond the limit, and no accident of the seeds."""
-        if change.difference is None or change.first.mean is None:
+        if change.first.mean is None:
             return False
+        if change.difference is None:
+            return True
         beyond = change.difference if self.rises else -change.difference
         allowed = self.amount * (abs(change.first.mean) if self.relative else 1.0)
         return beyond > max(allowed, change.ci95 or 0.0)
@@ -57,7 +60,10 @@ class Passed:
     def __str__(self) -> str:
         metric = self.limit.metric
         unit = metric.shown or metric.unit
-        values = " to ".join(metric.text(one.mean) for one in (self.change.first, self.change.second))
+        first, second = (
+            None if one.mean is None else metric.text(one.mean) for one in (self.change.first, self.change.second)
+        )
+        values = f"{first} to {second or 'no value'}"
         where = f"{self.label}: " if self.label else ""
         return f"{where}{self.limit.name} from {values}{f' {unit}' if unit else ''}: beyond {self.limit.written!r}"
 
@@ -84,10 +90,10 @@ def limit(text: str) -> Limit:
 
 
 def passed(one: Limit, metrics: Mapping[str, Mapping[str, Change]]) -> Iterator[Passed]:
-    """Yield where a limit is passed, of the changes by label and name; raise ValueError if no label has both values."""
+    """Yield where a limit is passed, of the changes by label and name; raise ValueError if the first has no value."""
     changes = {label: each[one.name] for label, each in metrics.items() if one.name in each}
-    if all(change.difference is None for change in changes.values()):
-        raise ValueError(f"{one.written!r}: there is no {one.name} on both sides")
+    if all(change.first.mean is None for change in changes.values()):
+        raise ValueError(f"{one.written!r}: the first has no {one.name}")
     for label, change in changes.items():
         if one.is_passed(change):
             yield Passed(one, label, change)

@@ -1,6 +1,6 @@
 //! The numbers of a program, which counts in base units: a file has the unit beside each number.
 
-use crate::keys::{ALGORITHMS, LISTS, LOSSES, RECORDED, name_key};
+use crate::keys::{LISTS, LOSSES, RECORDED, name_key};
 use crate::model::{General, Gilbert, Record, Response, Tcp};
 use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
@@ -41,10 +41,8 @@ impl Document {
     pub fn base_unit(&self, path: &str) -> Option<&'static str> {
         let keys: Vec<&str> = path.split('.').collect();
         let root = self.root();
-        if keys[0] == ALGORITHMS[0]
-            && let Some(managed) = self.managed()
-        {
-            let (list, table) = self.entries(&managed).find(|(_, table)| table.get(keys[0]).is_some())?;
+        if let Some(managed) = self.managed_by(keys[0]) {
+            let (list, table) = self.entries(managed).find(|(_, table)| table.get(keys[0]).is_some())?;
             return self.unit(table, &entry(list), &keys);
         }
         match &keys[..] {

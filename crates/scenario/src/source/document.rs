@@ -30,19 +30,31 @@ pub struct Document {
 }
 
 /// The entries of a network to whose algorithms a change of `aqm` applies.
+#[derive(Clone, Copy)]
 pub(crate) enum Managed {
     /// All, of a network without a dumbbell.
     All,
-    /// The one that has this link, without its direction.
-    Of(String),
+    /// The one that has the observed link: its list and its place there.
+    Of(&'static str, usize),
 }
 
 impl Managed {
-    fn has(&self, list: &str, table: &Table) -> bool {
-        let Self::Of(link) = self else { return true };
-        let rest = table.text("name").and_then(|name| link.strip_prefix(name));
-        rest.is_some_and(|rest| rest.is_empty() || (list != "link" && rest.starts_with('-')))
+    fn has(self, list: &str, place: usize) -> bool {
+        matches!(self, Self::All) || matches!(self, Self::Of(own, at) if (own, at) == (list, place))
     }
+}
+
+/// Whether an entry, called `label`, has this link.
+fn has_link(list: &str, label: &str, entry: &Table, link: &str) -> bool {
+    let leaves = match list {
+        "wifi" => entry.get("stations"),
+        "cell" => entry.get("users"),
+        "cable" => entry.get("modems"),
+        _ => None,
+    };
+    let leaves = leaves.map(Node::value);
+    let of = |leaf: &Value| matches!(leaf, Value::Text(leaf) if format!("{label}-{leaf}") == link);
+    label == link || matches!(leaves, Some(Value::List(leaves)) if leaves.iter().any(of))
 }
 
 impl Document {
@@ -110,7 +122,7 @@ impl Document {
             return Ok(());
         };
         let mut replaced = false;
-        for link in self.managed_mut(&managed) {
+        for link in self.managed_mut(managed) {
             for key in ALGORITHMS {
                 if let Some(old) = link.get_mut(key) {
                     *old = node(Some(&*old));
@@ -145,34 +157,47 @@ impl Document {
         if self.is_graph() {
             return Some(Managed::All);
         }
-        let observed = Managed::Of(self.root.text("observe")?.trim_end_matches(":reverse").to_owned());
-        let has_one = |table: &Table| ALGORITHMS.iter().any(|key| table.get(key).is_some());
-        let found = self.entries(&observed).any(|(_, table)| has_one(table));
-        found.then_some(observed)
-    }
-
-    /// These entries, each with its list.
-    pub(crate) fn entries(&self, managed: &Managed) -> impl Iterator<Item = (&'static str, &Table)> {
-        let of =
-            |list| self.root.get(list).map(Node::entries).unwrap_or_default().iter().filter_map(Node::table);
-        let all = MANAGED.into_iter().flat_map(move |list| of(list).map(move |table| (list, table)));
-        all.filter(|(list, table)| managed.has(list, table))
-    }
-
-    fn managed_mut(&mut self, managed: &Managed) -> impl Iterator<Item = &mut Table> {
-        let lists = self.root.iter_mut().filter(|(list, _)| MANAGED.contains(list));
-        lists.flat_map(|(list, node)| {
-            let tables = node.entries_mut().iter_mut().filter_map(Node::table_mut);
-            tables.filter(|table| managed.has(list, table))
+        let link = self.root.text("observe")?.trim_end_matches(":reverse");
+        MANAGED.into_iter().find_map(|list| {
+            let entries = self.root.get(list)?.entries();
+            let place = labels(entries, list == "link").iter().zip(entries).position(|(label, entry)| {
+                let has_one = |table: &&Table| ALGORITHMS.iter().any(|key| table.get(key).is_some());
+                entry.table().filter(has_one).is_some_and(|table| has_link(list, label, table, link))
+            })?;
+            Some(Managed::Of(list, place))
         })
     }
 
-    /// Sets a parameter of the algorithms of these entries.
-    fn put_in_algorithms(&mut self, managed: &Managed, path: &[&str], node: &Node) -> Result<(), Problem> {
+    /// These entries, each with its list.
+    pub(crate) fn entries(&self, managed: Managed) -> impl Iterator<Item = (&'static str, &Table)> {
+        MANAGED.into_iter().flat_map(move |list| {
+            let entries = self.root.get(list).map(Node::entries).unwrap_or_default().iter().enumerate();
+            let meant = entries.filter(move |(place, _)| managed.has(list, *place));
+            meant.filter_map(move |(_, entry)| Some((list, entry.table()?)))
+        })
+    }
+
+    fn managed_mut(&mut self, managed: Managed) -> impl Iterator<Item = &mut Table> {
+        let lists = self.root.iter_mut().filter(|(list, _)| MANAGED.contains(list));
+        lists.flat_map(move |(list, node)| {
+            let entries = node.entries_mut().iter_mut().enumerate();
+            entries.filter_map(move |(place, entry)| entry.table_mut().filter(|_| managed.has(list, place)))
+        })
+    }
+
+    /// The entries to whose algorithms a path applies that begins with this key.
+    pub(crate) fn managed_by(&self, key: &str) -> Option<Managed> {
+        let own = |managed: &Managed| key == ALGORITHMS[0] || matches!(managed, Managed::Of(..));
+        self.managed().filter(own).filter(|_| ALGORITHMS.contains(&key))
+    }
+
+    /// Sets a parameter of the algorithms of these entries: at `aqm` those of both directions.
+    fn put_in_algorithms(&mut self, managed: Managed, path: &[&str], node: &Node) -> Result<(), Problem> {
         for table in self.managed_mut(managed) {
             for key in ALGORITHMS {
-                if table.get(key).is_some() {
-                    let keys: Vec<&str> = std::iter::once(key).chain(path.iter().copied()).collect();
+                let meant = if path[0] == ALGORITHMS[0] { table.get(key).is_some() } else { path[0] == key };
+                if meant {
+                    let keys: Vec<&str> = std::iter::once(key).chain(path[1..].iter().copied()).collect();
                     descend(table, "", &keys, node.clone())?;
                 }
             }
@@ -196,11 +221,10 @@ impl Document {
         if keys.len() + node.depth() > DEEPEST {
             return Err(Problem::too_deep(node.origin, path));
         }
-        if let ["aqm", rest @ ..] = &keys[..]
-            && !rest.is_empty()
-            && let Some(managed) = self.managed()
+        if keys.len() > 1
+            && let Some(managed) = self.managed_by(keys[0])
         {
-            return self.put_in_algorithms(&managed, rest, &node);
+            return self.put_in_algorithms(managed, &keys, &node);
         }
         if let [SWEEP, VARY, rest @ ..] = &keys[..]
             && !rest.is_empty()

@@ -183,6 +183,15 @@ impl Reader<'_> {
             let Some(mcs) = mcs else {
                 let before = rates.iter().flatten().count() as u64;
                 let own = recorded?.begun(Span::ns(recorded?.period.nanos() / followers * before));
+                let most = phy(standard.mcs(*width, streams).max()?)?.rate();
+                if let Some(beyond) = own.changes.iter().map(|change| change.rate).find(|rate| *rate > most) {
+                    let message = format!(
+                        "has {beyond}: must be at most {most}, the highest of standard = {standard_name} for {name} with \
+                         streams = {streams}, width = {width}; is its `unit` another?"
+                    );
+                    self.refuse(&at("rates"), None, message);
+                    return None;
+                }
                 let mut phy = phy(0)?;
                 phy.set_rate(own.mean_rate());
                 phys.push(phy);

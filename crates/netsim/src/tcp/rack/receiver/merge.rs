@@ -7,6 +7,8 @@
 //!
 //! # Departures from the source
 //! * The timestamps that segments echo are not compared.
+//! * Segments that fill a gap and repeat what had come beyond it are not reported for that (`tcp_ofo_queue`). Of several
+//!   parts that are repeated beyond a gap the last is reported, and not the first (`tcp_dsack_extend`).
 //! * Each connection has a time of its own, as with a queue of the card for each.
 
 use super::Receiver;
