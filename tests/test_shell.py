@@ -5,10 +5,12 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,9 +19,10 @@ import psutil
 import pytest
 from conftest import require
 
+import aqmlab
 from aqmlab import Scenario
 from aqmlab.execute.linux import run_folder
-from aqmlab.execute.shell import WAYS, with_shell
+from aqmlab.execute.shell import OUTSIDE, WAYS, _started, _until, with_shell
 from aqmlab.results.result import KERNEL, Result
 
 pytestmark = pytest.mark.linux
@@ -215,6 +218,26 @@ def test_what_cannot_be_is_refused_before_anything_runs(link: Path, tmp_path: Pa
     assert not (tmp_path / "ran").exists()
 
 
+def test_the_way_outside_is_refused_without_its_program(
+    link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    done = shell(link, "--outside", "--", "touch", "ran")
+    assert done.returncode == 2
+    assert f"--outside: needs {OUTSIDE}, which is not there" in " ".join(done.stderr.replace("│", "").split())
+    assert not (tmp_path / "ran").exists()
+
+
+def test_names_are_found_whose_file_lacks_its_last_line_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "copyfile", lambda _, to: Path(to).write_text("192.0.2.1 other"))
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: None)
+    told = {"process": 1} | {end: {"address": f"10.0.0.{n}", "namespace": n} for n, end in enumerate(("peer", "shell"))}
+    _started(tmp_path, told, {"peer": [], "shell": []}, [], ["true"], False)
+    names = {line.split()[1]: line.split()[0] for line in (tmp_path / "hosts").read_text().splitlines()}
+    assert names == {"other": "192.0.2.1", "peer": "10.0.0.0", "shell": "10.0.0.1"}
+
+
 def test_a_server_that_fails_says_so(link: Path) -> None:
     done = shell(link, "--peer", "no-such-server", "--", "sleep", "0.5")
     assert done.returncode == 0
@@ -351,6 +374,23 @@ def test_a_terminal_belongs_to_the_shell_and_then_to_the_caller_again(link: Path
         os.close(terminal)
 
 
+def test_a_shell_in_the_background_leaves_the_terminal_to_the_caller(link: Path) -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(link.parent)
+        os.environ.update(HOME=str(link.parent), PS1="", BASH_SILENCE_DEPRECATION_WARNING="1")
+        os.execv("/bin/bash", ["bash", "--norc", "-i"])
+    try:
+        os.write(terminal, f"{{ {' '.join(words(link, '--alone', '--', 'true'))}; echo en''ded; }} &\n".encode())
+        assert "ended" in read(terminal, "\nended")
+        os.write(terminal, b"echo he''re $((40 + 2))\n")
+        assert "here 42" in read(terminal, "here 42")
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
 def test_the_live_queue_is_on_another_terminal(link: Path) -> None:
     here, there = pty.openpty()
     try:
@@ -365,6 +405,53 @@ def test_the_live_queue_is_on_another_terminal(link: Path) -> None:
     finally:
         os.close(here)
         os.close(there)
+
+
+SHIPPED = [
+    *sorted(Path(aqmlab.__file__).parent.glob("library/links/*.toml")),
+    *sorted(Path(aqmlab.__file__).parent.glob("library/traffic/*.toml")),
+]
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: f"{file.parent.name}-{file.stem}")
+@pytest.mark.parametrize("end", ["200123456 ns", "14.9 s", "30 s"])
+def test_every_shipped_scenario_has_a_shell_of_an_hour_or_more_and_results_of_any_length(file: Path, end: str) -> None:
+    with_it = with_shell(Scenario.load(file))
+    with_it.check()
+    assert with_it.duration >= 3600
+    shorter = _until(with_it, end)
+    shorter.check()
+    assert shorter.duration == Scenario.parse(LINK).with_(duration=end).duration
+    entries = zip(with_it.resolved["traffic"], shorter.resolved["traffic"], strict=True)
+    for before, after in entries:
+        assert after == before or (after["name"] not in WAYS and after["count"] == 0)
+    if end == "30 s":
+        assert [one["name"] for one in shorter.resolved["traffic"] if one["count"] == 0] == []
+
+
+def test_what_is_later_than_the_end_is_left_out_and_all_else_kept() -> None:
+    scenario = Scenario.parse(LINK).with_(
+        {
+            "dumbbell.outages": ["1 s..2 s", "2.5 s..6 s"],
+            "dumbbell.delays": ["1 s: 10 ms", "2 s: 20 ms", "7 s: 30 ms"],
+            "traffic.load.start": "1 s",
+        }
+    )
+    document = tomllib.loads(_until(with_shell(scenario), "3 s").to_toml())
+    assert document["dumbbell"]["outages"] == ["1 s..2 s"]
+    assert document["dumbbell"]["delays"] == ["1 s: 10 ms", "2 s: 20 ms"]
+    assert document["traffic"][0]["start"] == "1 s"
+    assert document["traffic"][0].get("count", 1) == 1
+    dish = with_shell(Scenario.load(SHIPPED[0].with_name("starlink.toml")))
+    ends = {end: tomllib.loads(_until(dish, end).to_toml())["dumbbell"] for end in ("14 s", "16 s")}
+    assert ["handover" in one for one in ends.values()] == [False, True]
+
+
+def test_steps_that_a_long_run_cannot_have_are_those_of_a_shorter_one() -> None:
+    assert with_shell(Scenario.parse(LINK)).duration == 86400
+    fine = with_shell(Scenario.parse(LINK).with_({"record.step": "100 us"}))
+    fine.check()
+    assert fine.duration == 3600
 
 
 def test_the_ends_of_a_shell() -> None:

@@ -121,10 +121,10 @@ def shell(
         ((_, performing),) = labelled({label: beside}, [Engine.parse(engine)]).values()
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    performing.check(beside)
     if outside and shutil.which(shells.OUTSIDE) is None:
         missing = f"needs {shells.OUTSIDE}, which is not there (Debian: apt install {shells.OUTSIDE})"
         raise typer.BadParameter(missing, param_hint="--outside")
+    performing.check(beside)
     if shutil.which(words[0]) is None:
         stop(NOT_FOUND, f"{words[0]}: no such command; give one after --")
     status = 0
@@ -147,7 +147,7 @@ def shell(
             complain(ended.error)
             status = status or FAILED
             return Comparison({}), None
-        warn(_late(ended.result, ended.place))
+        warn([*filter(None, [ended.error]), *_late(ended.result, ended.place)])
         return Comparison({label: ended.result}), None
 
     own = Choice((str(beside.resolved["observe"]),), shells.WAYS)
