@@ -190,6 +190,36 @@ def test_the_discipline_is_chosen(link: Path, tmp_path: Path, spec: str) -> None
     assert f"to the shell, {spec};" in done.stderr
 
 
+def test_connections_from_a_source_port_that_is_used_again_are_counted_to_the_byte(link: Path, tmp_path: Path) -> None:
+    server = (
+        "import socket\ns = socket.create_server(('', 7))\n"
+        "while True:\n"
+        "    c = s.accept()[0]; left = 1000\n"
+        "    while left: left -= len(c.recv(left))\n"
+        "    c.sendall(b'got')\n"
+        "    try: c.recv(1)\n"
+        "    except OSError: pass\n"
+    )
+    client = (
+        "import socket, struct\n"
+        "for _ in range(8):\n"
+        "    c = socket.socket(); c.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n"
+        "    c.bind(('', 5555)); c.connect(('peer', 7)); c.sendall(bytes(1000)); c.recv(3)\n"
+        # A reset, after which the port is free at once.
+        "    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)); c.close()\n"
+    )
+    (tmp_path / "server.py").write_text(server)
+    (tmp_path / "client.py").write_text(client)
+    out = tmp_path / "out"
+    peer = ["--peer", f"{sys.executable} server.py"]
+    done = shell(link, "--alone", *peer, "--out", str(out), "--", sys.executable, "client.py")
+    assert done.returncode == 0, done.stderr
+    result = Result.load(out)
+    received, sent = (result.runs[0].classes[way]["goodput"] * result.scenario.duration / 8 for way in WAYS)
+    assert sent == pytest.approx(8 * 1000)
+    assert received <= 8 * 3  # a reset may take the place of an acknowledgement
+
+
 @pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -TERM $$", 143), ("true", 0)])
 def test_the_status_is_that_of_the_command(link: Path, command: str, status: int) -> None:
     assert shell(link, "--", "sh", "-c", command).returncode == status

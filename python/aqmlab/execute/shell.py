@@ -272,8 +272,10 @@ def _connect(folder: Path, told: Mapping[str, Any], ends: Mapping[str, Sequence[
     with (folder / "outside").open("w+b") as messages:
         process = subprocess.Popen(
             [
-                *(OUTSIDE, "--configure", "--mtu=1500", "--disable-host-loopback", f"--exit-fd={end}"),
-                *(f"--ready-fd={ready}", *_user(told, "--userns-path"), "--netns-type=path"),
+                *(OUTSIDE, "--configure", "--mtu=1500", "--disable-host-loopback", "--enable-seccomp"),
+                # Without root it fails.
+                *(["--enable-sandbox"] if os.geteuid() == 0 else []),
+                *(f"--exit-fd={end}", f"--ready-fd={ready}", *_user(told, "--userns-path"), "--netns-type=path"),
                 *(_namespace(told, "peer"), _DEVICE),
             ],
             pass_fds=(end, ready),
