@@ -21,6 +21,8 @@ from conftest import require
 
 import aqmlab
 from aqmlab import Scenario
+from aqmlab.execute import shell as shell_module
+from aqmlab.execute.engine import Engine
 from aqmlab.execute.linux import run_folder
 from aqmlab.execute.shell import OUTSIDE, WAYS, _started, _until, with_shell
 from aqmlab.results.result import KERNEL, Result
@@ -319,6 +321,16 @@ def test_the_router_takes_the_shell_with_it(link: Path) -> None:
     assert process.returncode == 137
     assert "the network has ended before the shell" in errors
     assert not with_argument("86397")
+
+
+def test_the_longest_time_ends_a_shell_and_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell_module, "LONGEST", ("1.8 s",))
+    scenario = with_shell(Scenario.parse(LINK))
+    ended = shell_module.run(scenario, Engine.parse("linux:clock=real"), ["sleep", "86395"])
+    assert (ended.status, ended.error) == (137, "the shell was ended after 0.0005 h, the longest here")
+    assert ended.result
+    assert ended.result.scenario.duration == 1.8
+    assert not with_argument("86395")
 
 
 def test_two_shells_do_not_disturb_each_other(link: Path, tmp_path: Path) -> None:

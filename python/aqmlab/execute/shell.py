@@ -83,7 +83,8 @@ class Place:
 class Ended:
     """A shell that has ended: the exit status of its command, and the result of the run.
 
-    `error` is why there is no result, or what may spoil it. `place` is none of a shell that never began.
+    `error` is why there is no result, or what may spoil it or has ended the shell. `place` is none of a shell that never
+    began.
     """
 
     status: int
@@ -161,7 +162,8 @@ def run(
 
         try:
             outcome = linux.perform_in(folder, task, engine.settings, on_glance, goes_on, shell=True)
-            error = ""
+            lasts = program and program.poll() is None
+            error = f"the shell was ended after {scenario.duration / 3600:g} h, the longest here" if lasts else ""
         except RuntimeError as failure:
             outcome, error = None, str(failure)
             if program and program.poll() is None:
@@ -192,7 +194,8 @@ def run(
             engine_name=str(engine),
             engine_version=engine.version,
         )
-        return Ended(status, place, done, warning.read_text() if warning.exists() else "")
+        spoilt = warning.read_text() if warning.exists() else ""
+        return Ended(status, place, done, "\n".join(filter(None, [error, spoilt])))
 
 
 def _place(told: Mapping[str, Any]) -> Place:
