@@ -83,8 +83,8 @@ class Place:
 class Ended:
     """A shell that has ended: the exit status of its command, and the result of the run.
 
-    `error` is why there is no result, or what may spoil it or has ended the shell. `place` is none of a shell that never
-    began.
+    `error` is why there is no result, or what may spoil it or has ended the shell. `place` is none of a shell that
+    never began.
     """
 
     status: int
