@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,8 +19,10 @@ import pytest
 from conftest import require
 
 from aqmlab import Scenario
+from aqmlab.execute import shell as shell_module
+from aqmlab.execute.engine import Engine
 from aqmlab.execute.linux import run_folder
-from aqmlab.execute.shell import WAYS, with_shell
+from aqmlab.execute.shell import OUTSIDE, WAYS, _started, with_shell
 from aqmlab.results.result import KERNEL, Result
 
 pytestmark = pytest.mark.linux
@@ -187,6 +190,36 @@ def test_the_discipline_is_chosen(link: Path, tmp_path: Path, spec: str) -> None
     assert f"to the shell, {spec};" in done.stderr
 
 
+def test_connections_from_a_source_port_that_is_used_again_are_counted_to_the_byte(link: Path, tmp_path: Path) -> None:
+    server = (
+        "import socket\ns = socket.create_server(('', 7))\n"
+        "while True:\n"
+        "    c = s.accept()[0]; left = 1000\n"
+        "    while left: left -= len(c.recv(left))\n"
+        "    c.sendall(b'got')\n"
+        "    try: c.recv(1)\n"
+        "    except OSError: pass\n"
+    )
+    client = (
+        "import socket, struct\n"
+        "for _ in range(8):\n"
+        "    c = socket.socket(); c.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)\n"
+        "    c.bind(('', 5555)); c.connect(('peer', 7)); c.sendall(bytes(1000)); c.recv(3)\n"
+        # A reset, after which the port is free at once.
+        "    c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0)); c.close()\n"
+    )
+    (tmp_path / "server.py").write_text(server)
+    (tmp_path / "client.py").write_text(client)
+    out = tmp_path / "out"
+    peer = ["--peer", f"{sys.executable} server.py"]
+    done = shell(link, "--alone", *peer, "--out", str(out), "--", sys.executable, "client.py")
+    assert done.returncode == 0, done.stderr
+    result = Result.load(out)
+    received, sent = (result.runs[0].classes[way]["goodput"] * result.scenario.duration / 8 for way in WAYS)
+    assert sent == pytest.approx(8 * 1000)
+    assert received <= 8 * 3  # a reset may take the place of an acknowledgement
+
+
 @pytest.mark.parametrize(("command", "status"), [("exit 7", 7), ("kill -TERM $$", 143), ("true", 0)])
 def test_the_status_is_that_of_the_command(link: Path, command: str, status: int) -> None:
     assert shell(link, "--", "sh", "-c", command).returncode == status
@@ -213,6 +246,26 @@ def test_what_cannot_be_is_refused_before_anything_runs(link: Path, tmp_path: Pa
     assert "no terminal" in plain.stderr
     assert (tmp_path / "plain").read_text() == "kept"
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_way_outside_is_refused_without_its_program(
+    link: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "empty"))
+    done = shell(link, "--outside", "--", "touch", "ran")
+    assert done.returncode == 2
+    assert f"--outside: needs {OUTSIDE}, which is not there" in " ".join(done.stderr.replace("│", "").split())
+    assert not (tmp_path / "ran").exists()
+
+
+def test_names_are_found_whose_file_lacks_its_last_line_break(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "copyfile", lambda _, to: Path(to).write_text("192.0.2.1 other"))
+    monkeypatch.setattr(subprocess, "Popen", lambda *_, **__: None)
+    told = {"process": 1} | {end: {"address": f"10.0.0.{n}", "namespace": n} for n, end in enumerate(("peer", "shell"))}
+    _started(tmp_path, told, {"peer": [], "shell": []}, [], ["true"], False)
+    names = {line.split()[1]: line.split()[0] for line in (tmp_path / "hosts").read_text().splitlines()}
+    assert names == {"other": "192.0.2.1", "peer": "10.0.0.0", "shell": "10.0.0.1"}
 
 
 def test_a_server_that_fails_says_so(link: Path) -> None:
@@ -266,6 +319,16 @@ def test_the_router_takes_the_shell_with_it(link: Path) -> None:
     assert process.returncode == 137
     assert "the network has ended before the shell" in errors
     assert not with_argument("86397")
+
+
+def test_the_longest_time_ends_a_shell_and_keeps_its_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shell_module, "LONGEST", ("1.8 s",))
+    scenario = with_shell(Scenario.parse(LINK))
+    ended = shell_module.run(scenario, Engine.parse("linux:clock=real"), ["sleep", "86395"])
+    assert (ended.status, ended.error) == (137, "the shell was ended after 0.0005 h, the longest here")
+    assert ended.result
+    assert ended.result.scenario.duration == 1.8
+    assert not with_argument("86395")
 
 
 def test_two_shells_do_not_disturb_each_other(link: Path, tmp_path: Path) -> None:
@@ -351,6 +414,23 @@ def test_a_terminal_belongs_to_the_shell_and_then_to_the_caller_again(link: Path
         os.close(terminal)
 
 
+def test_a_shell_in_the_background_leaves_the_terminal_to_the_caller(link: Path) -> None:
+    process, terminal = pty.fork()
+    if process == 0:
+        os.chdir(link.parent)
+        os.environ.update(HOME=str(link.parent), PS1="", BASH_SILENCE_DEPRECATION_WARNING="1")
+        os.execv("/bin/bash", ["bash", "--norc", "-i"])
+    try:
+        os.write(terminal, f"{{ {' '.join(words(link, '--alone', '--', 'true'))}; echo en''ded; }} &\n".encode())
+        assert "ended" in read(terminal, "\nended")
+        os.write(terminal, b"echo he''re $((40 + 2))\n")
+        assert "here 42" in read(terminal, "here 42")
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
 def test_the_live_queue_is_on_another_terminal(link: Path) -> None:
     here, there = pty.openpty()
     try:
@@ -365,22 +445,6 @@ def test_the_live_queue_is_on_another_terminal(link: Path) -> None:
     finally:
         os.close(here)
         os.close(there)
-
-
-def test_the_ends_of_a_shell() -> None:
-    scenario = Scenario.parse(LINK)
-
-    def ends(*arguments: object) -> list[tuple[str, list[str], list[str]]]:
-        traffic = with_shell(scenario, *arguments).resolved["traffic"]  # type: ignore[arg-type]
-        return [(entry["name"], entry["from"], entry["to"]) for entry in traffic]
-
-    down = [("to-shell", ["senders"], ["receivers"]), ("from-shell", ["receivers"], ["senders"])]
-    assert ends() == [("load", ["senders"], ["receivers"]), *down]
-    assert ends(None, True) == down
-    up = [("to-shell", ["receivers"], ["senders"]), ("from-shell", ["senders"], ["receivers"])]
-    assert ends("senders", True) == up
-    with pytest.raises(ValueError, match="moon: no traffic has an end there"):
-        with_shell(scenario, "moon")
 
 
 def test_an_entry_that_would_start_after_the_end_has_no_flows(link: Path, tmp_path: Path) -> None:

@@ -156,8 +156,8 @@ impl Router {
         self.record = Some(record);
     }
 
-    /// Forwards packets until `end`, or until it is to stop, and calls `look` after each of `looks` equal parts of the run. Returns
-    /// the end.
+    /// Forwards packets until `end`, or until it is to stop, and calls `look` after each of `looks` equal parts of the
+    /// run. Returns the end.
     ///
     /// # Errors
     /// If a device fails, or the senders end before.

@@ -65,7 +65,7 @@ struct Arguments {
     latest: Option<f64>,
     /// The last two traffic entries are the way to a shell and that from it: everything that leaves the namespaces of the
     /// shell and its peer, which are in `shell.json` in the folder for the results as soon as they are there. The run ends
-    /// when the standard input is closed; how long it was is in `duration`.
+    /// when the standard input is closed; how long it was is in `duration`, and what may spoil its results in `warning`.
     #[arg(long, conflicts_with = "pcapng")]
     shell: bool,
     /// Write every packet's fate to this file.
@@ -184,7 +184,12 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     }
     if !losses.is_empty() {
         let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
-        return Err(format!("packets were lost outside the scenario's network:\n{losses}"));
+        let told = format!("packets were lost outside the scenario's network:\n{losses}");
+        if !arguments.shell {
+            return Err(told);
+        }
+        // What the shell has received is still what it is.
+        write_whole(&arguments.out.join("warning"), &told).map_err(failed)?;
     }
     if let Some(refusal) = report.refusal() {
         return Err(refusal);

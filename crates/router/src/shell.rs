@@ -10,21 +10,28 @@ use std::collections::HashMap;
 #[derive(Clone, Default, Debug)]
 pub struct Received {
     bytes: [u64; 2],
-    /// The next byte that the receiver at the end of a way awaits, by the number of the connection.
-    awaited: HashMap<(u32, usize), u32>,
+    /// The first byte that a connection carries on a way, and the next that its receiver awaits.
+    counted: HashMap<(u32, usize), [u32; 2]>,
 }
 
 impl Received {
     /// A packet enters the network on a way.
     pub fn enters(&mut self, seen: &Seen, connection: u32, way: usize) {
-        let Some(next) = seen.awaits else { return };
+        if let Some(first) = seen.begins {
+            let counted = self.counted.entry((connection, way)).or_insert([first; 2]);
+            // The ports may have had another connection. A segment that comes again begins none.
+            if counted[0] != first {
+                *counted = [first; 2];
+            }
+        }
         let other = 1 - way;
-        let last = self.awaited.entry((connection, other)).or_insert(next);
-        let more = if seen.begins { 0 } else { next.wrapping_sub(*last) };
-        // An older acknowledgement may come later.
-        if more <= u32::MAX / 2 {
-            *last = next;
-            self.bytes[other] += u64::from(more);
+        if let (Some(next), Some([_, awaited])) = (seen.awaits, self.counted.get_mut(&(connection, other))) {
+            let more = next.wrapping_sub(*awaited);
+            // An older acknowledgement may come later.
+            if more <= u32::MAX / 2 {
+                *awaited = next;
+                self.bytes[other] += u64::from(more);
+            }
         }
     }
 
@@ -45,30 +52,61 @@ mod tests {
     use super::*;
     use etherparse::PacketBuilder;
 
-    /// A segment from the shell that awaits `next`.
-    fn segment(next: u32, syn: bool) -> Seen {
-        let builder =
-            PacketBuilder::ipv4([10, 65, 0, 1], [10, 64, 0, 1], 64).tcp(40000, 80, 1, 1000).ack(next);
+    /// A segment of the shell's if it is `from_shell`, and otherwise of its peer's, with these numbers.
+    fn segment(from_shell: bool, syn: bool, number: u32, awaits: Option<u32>) -> Seen {
+        let mut ends = [([10, 65, 0, 1], 5555), ([10, 64, 0, 1], 80)];
+        if !from_shell {
+            ends.reverse();
+        }
+        let [from, to] = ends;
+        let mut builder = PacketBuilder::ipv4(from.0, to.0, 64).tcp(from.1, to.1, number, 1000);
+        if let Some(next) = awaits {
+            builder = builder.ack(next);
+        }
         let mut packet = Vec::new();
         (if syn { builder.syn() } else { builder }).write(&mut packet, &[]).unwrap();
         Seen::any(&packet).unwrap()
+    }
+
+    /// A connection from the shell to its peer, from the same ports as the one before.
+    fn connect(received: &mut Received, [ours, theirs]: [u32; 2]) {
+        let [first, answer] = [ours, theirs].map(|number| number.wrapping_add(1));
+        received.enters(&segment(true, true, ours, None), 0, 1);
+        received.enters(&segment(false, true, theirs, Some(first)), 0, 0);
+        received.enters(&segment(true, false, first, Some(answer)), 0, 1);
     }
 
     #[test]
     fn what_is_acknowledged_counts_once_also_where_numbers_begin_anew() {
         let mut received = Received::default();
         let start = u32::MAX - 1000;
-        for (next, syn) in
-            [(start, true), (start.wrapping_add(1500), false), (start.wrapping_add(800), false)]
-        {
-            received.enters(&segment(next, syn), 0, 1);
+        connect(&mut received, [0, start]);
+        for bytes in [1500, 800, 3000] {
+            received.enters(&segment(true, false, 1, Some(start.wrapping_add(1 + bytes))), 0, 1);
         }
-        received.enters(&segment(start.wrapping_add(3000), false), 0, 1);
-        assert_eq!(received.bytes(), [3000, 0]);
-        // Another connection between the same ports.
-        received.enters(&segment(77, true), 0, 1);
-        received.enters(&segment(177, false), 0, 1);
         received.arrives(50, 1);
-        assert_eq!(received.bytes(), [3100, 50]);
+        assert_eq!(received.bytes(), [3000, 50]);
+    }
+
+    #[test]
+    fn a_source_port_that_a_client_uses_again_counts_each_connection_alone() {
+        let mut received = Received::default();
+        for i in 0..8u32 {
+            let [ours, theirs] = [60_000 * i, u32::MAX - 70_000 * i];
+            connect(&mut received, [ours, theirs]);
+            received.enters(&segment(false, false, theirs.wrapping_add(1), Some(ours + 1001)), 0, 0);
+            received.enters(&segment(true, false, ours + 1001, Some(theirs.wrapping_add(501))), 0, 1);
+        }
+        assert_eq!(received.bytes(), [8 * 500, 8 * 1000]);
+    }
+
+    #[test]
+    fn a_segment_that_begins_a_connection_and_comes_again_counts_nothing_twice() {
+        let mut received = Received::default();
+        connect(&mut received, [10, 20]);
+        received.enters(&segment(true, false, 11, Some(121)), 0, 1);
+        received.enters(&segment(false, true, 20, Some(11)), 0, 0);
+        received.enters(&segment(true, false, 11, Some(121)), 0, 1);
+        assert_eq!(received.bytes(), [100, 0]);
     }
 }

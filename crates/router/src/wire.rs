@@ -31,8 +31,8 @@ pub struct Seen {
     pub ecn: Ecn,
     /// Whether it is a SYN that asks for ECN (RFC 3168, section 6.1.1).
     pub asks_for_ecn: bool,
-    /// Whether it begins a connection.
-    pub begins: bool,
+    /// The first byte that its sender sends on a connection, if it begins one.
+    pub begins: Option<u32>,
     /// The next byte of a connection that its sender awaits.
     pub awaits: Option<u32>,
     /// Bytes of a datagram's payload.
@@ -74,7 +74,7 @@ impl Seen {
             kind: PacketKind::Datagram,
             ecn,
             asks_for_ecn: false,
-            begins: false,
+            begins: None,
             awaits: None,
             datagram: payload as u16,
         };
@@ -84,7 +84,7 @@ impl Seen {
                 to: (to, tcp.destination_port()),
                 kind: if tcp.payload().is_empty() { PacketKind::Ack } else { PacketKind::Data },
                 asks_for_ecn: tcp.syn() && !tcp.ack() && tcp.ece() && tcp.cwr(),
-                begins: tcp.syn(),
+                begins: tcp.syn().then(|| tcp.sequence_number().wrapping_add(1)),
                 awaits: tcp.ack().then(|| tcp.acknowledgment_number()),
                 datagram: 0,
                 ..datagram

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from aqmlab.execute.glance import Glance
     from aqmlab.execute.shell import Place
     from aqmlab.results.result import Result
+    from aqmlab.scenario import Scenario
 
 NOT_FOUND = 127
 """The exit status of a command that does not exist, as of a shell."""
@@ -121,10 +122,10 @@ def shell(
         ((_, performing),) = labelled({label: beside}, [Engine.parse(engine)]).values()
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--aqm") from None
-    performing.check(beside)
     if outside and shutil.which(shells.OUTSIDE) is None:
         missing = f"needs {shells.OUTSIDE}, which is not there (Debian: apt install {shells.OUTSIDE})"
         raise typer.BadParameter(missing, param_hint="--outside")
+    performing.check(beside)
     if shutil.which(words[0]) is None:
         stop(NOT_FOUND, f"{words[0]}: no such command; give one after --")
     status = 0
@@ -138,7 +139,7 @@ def shell(
                 words,
                 peer or (),
                 outside,
-                lambda place: complain(_told(place, beside.title, label)),
+                lambda place: complain(_told(place, beside, label)),
                 see,
                 lambda: bool(received),
             )
@@ -147,7 +148,7 @@ def shell(
             complain(ended.error)
             status = status or FAILED
             return Comparison({}), None
-        warn(_late(ended.result, ended.place))
+        warn([*filter(None, [ended.error]), *_late(ended.result, ended.place)])
         return Comparison({label: ended.result}), None
 
     own = Choice((str(beside.resolved["observe"]),), shells.WAYS)
@@ -156,15 +157,17 @@ def shell(
     raise typer.Exit(status)
 
 
-def _told(place: Place, title: str, aqm: str) -> str:
+def _told(place: Place, beside: Scenario, aqm: str) -> str:
     """Describe the place of a shell in its first lines."""
+    hours = beside.duration / 3600
+    latest = f", after {hours:g} h at the latest" if hours < 24 else ""
     way = ("to", "from")[place.way]
     return "\n".join(
         [
-            f"{title}: link {place.link}, {place.rate / 1e6:g} Mbit/s {way} the shell, {aqm}; "
+            f"{beside.title}: link {place.link}, {place.rate / 1e6:g} Mbit/s {way} the shell, {aqm}; "
             f"{1e3 * place.round_trip:.1f} ms round trip if nothing waits",
             f"peer: {place.peer}, also by the name peer; `peer COMMAND` runs a command there, as in: peer iperf3 -s -D",
-            f"shell: {place.shell}; all that runs in it ends with it",
+            f"shell: {place.shell}; all that runs in it ends with it{latest}",
         ]
     )
 

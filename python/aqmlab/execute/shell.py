@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -32,8 +31,11 @@ from aqmlab.scenario import Scenario
 WAYS = ("to-shell", "from-shell")
 """The traffic entries of all that the shell receives and sends."""
 
-LONGEST = "24 h"
-"""The time after which a shell is ended."""
+LONGEST = ("24 h", "8 h", "4 h", "1 h")
+"""The times after which a shell is ended: the first that the scenario's limits on work allow."""
+
+_LATE = ("outages", "reverse_outages", "delays", "reverse_delays", "handover")
+"""The settings of a link that may be later than the end of a run."""
 
 _STEP = "0.1 s"
 """The bins of series, whose number would otherwise follow from the longest duration."""
@@ -79,9 +81,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Ended:
-    """A shell that has ended: the exit status of its command, and the result of the run, or why there is none.
+    """A shell that has ended: the exit status of its command, and the result of the run.
 
-    `place` is none of a shell that never began.
+    `error` is why there is no result, or what may spoil it or has ended the shell. `place` is none of a shell that
+    never began.
     """
 
     status: int
@@ -106,15 +109,13 @@ def with_shell(scenario: Scenario, at: str | None = None, alone: bool = False) -
     ways = zip(WAYS, ((there, here), (here, there)), strict=True)
     own = [{"name": name, **_IDLE, "from": [a], "to": [b]} for name, (a, b) in ways]
     record = document.get("record", {})
-    return Scenario.from_dict(
-        {
-            **document,
-            "duration": LONGEST,
-            "warmup": "0 s",
-            "record": {**record, "step": record.get("step", _STEP)},
-            "traffic": own if alone else [*document["traffic"], *own],
-        }
-    )
+    document |= {
+        "warmup": "0 s",
+        "record": {**record, "step": record.get("step", _STEP)},
+        "traffic": own if alone else [*document["traffic"], *own],
+    }
+    found = [Scenario.from_dict({**document, "duration": longest}) for longest in LONGEST]
+    return next((one for one in found if _is_valid(one)), found[-1])
 
 
 def run(
@@ -135,6 +136,7 @@ def run(
     `is_stopped` returns true.
     """
     task = Task(scenario._core, scenario.seed, b"", scenario.aqm, 0.0, recording=True, engine=engine)
+    terminal = _own_terminal()
     program: subprocess.Popen[bytes] | None = None
     place: Place | None = None
 
@@ -160,7 +162,8 @@ def run(
 
         try:
             outcome = linux.perform_in(folder, task, engine.settings, on_glance, goes_on, shell=True)
-            error = ""
+            lasts = program and program.poll() is None
+            error = f"the shell was ended after {scenario.duration / 3600:g} h, the longest here" if lasts else ""
         except RuntimeError as failure:
             outcome, error = None, str(failure)
             if program and program.poll() is None:
@@ -169,7 +172,8 @@ def run(
             if program:
                 program.kill()
                 program.wait()
-                _take_terminal()
+                if terminal is not None:
+                    _take(terminal)
         if program is None:
             return Ended(0, None, None, error or "stopped before it began")
         # A signal ends a command with the status that a shell reports.
@@ -177,15 +181,21 @@ def run(
         if outcome is None:
             return Ended(status, place, None, error)
         lasted = (folder / "duration").read_text()
+        try:
+            shorter = _until(scenario, lasted)
+        except _core.ScenarioError as failure:
+            return Ended(status, place, None, f"its results are of no valid scenario: {failure}")
+        warning = folder / "warning"
         done = Result(
-            scenario=_until(scenario, lasted),
+            scenario=shorter,
             runs=[Run(**opened(outcome.payload, 0)[1])],
             recordings={task.seed: outcome.recording} if outcome.recording else {},
             version=_core.__version__,
             engine_name=str(engine),
             engine_version=engine.version,
         )
-        return Ended(status, place, done)
+        spoilt = warning.read_text() if warning.exists() else ""
+        return Ended(status, place, done, "\n".join(filter(None, [error, spoilt])))
 
 
 def _place(told: Mapping[str, Any]) -> Place:
@@ -194,22 +204,51 @@ def _place(told: Mapping[str, Any]) -> Place:
     return Place(told["peer"]["address"], told["shell"]["address"], **between)
 
 
-def _until(scenario: Scenario, end: str) -> Scenario:
-    """Return a scenario with another end; an entry that would start later has no flows."""
-    shorter = scenario.with_(duration=end)
+def _is_valid(scenario: Scenario) -> bool:
     try:
-        shorter.check()
-    except _core.ScenarioError as error:
-        late = set(re.findall(r"traffic\.([^.\s]+)\.(?:start|active) ", str(error)))
-        document = tomllib.loads(shorter.to_toml())
-        for entry in document["traffic"]:
-            if entry["name"] in late:
-                for key in ("start", "stop", "active"):
-                    entry.pop(key, None)
-                entry["count"] = 0
-        shorter = Scenario.from_dict(document)
-        shorter.check()
-    return shorter
+        scenario.check()
+    except _core.ScenarioError:
+        return False
+    return True
+
+
+def _until(scenario: Scenario, end: str) -> Scenario:
+    """Return a scenario with another end, without what would be later.
+
+    An entry that would start later has no flows. Raise ``ScenarioError`` if that does not suffice.
+    """
+    shorter = scenario.with_(duration=end)
+    if _is_valid(shorter):
+        return shorter
+    document = tomllib.loads(shorter.to_toml())
+    links = [document[name] for name in ("dumbbell",) if name in document] + document.get("link", [])
+    timed = [(link, {key: link.pop(key) for key in _LATE if key in link}) for link in links]
+    entries = [(entry, dict(entry)) for entry in document["traffic"] if entry["name"] not in WAYS]
+    for entry, _ in entries:
+        for key in ("start", "stop", "active"):
+            entry.pop(key, None)
+        entry["count"] = 0
+    Scenario.from_dict(document).check()
+    # All that is in time is put back.
+    for entry, whole in entries:
+        _put_back(document, entry, whole)
+    for link, settings in timed:
+        for key, value in settings.items():
+            # The points of a list are in order.
+            parts = [value[: n + 1] for n in range(len(value))] if isinstance(value, list) else [value]
+            for part in parts:
+                _put_back(document, link, {**link, key: part})
+    return Scenario.from_dict(document)
+
+
+def _put_back(document: dict[str, Any], table: dict[str, Any], settings: Mapping[str, Any]) -> None:
+    """Replace the settings of a table of a document unless that makes it invalid."""
+    before = dict(table)
+    table.clear()
+    table.update(settings)
+    if not _is_valid(Scenario.from_dict(document)):
+        table.clear()
+        table.update(before)
 
 
 def _namespace(told: Mapping[str, Any], end: str) -> str:
@@ -236,8 +275,10 @@ def _connect(folder: Path, told: Mapping[str, Any], ends: Mapping[str, Sequence[
     with (folder / "outside").open("w+b") as messages:
         process = subprocess.Popen(
             [
-                *(OUTSIDE, "--configure", "--mtu=1500", "--disable-host-loopback", f"--exit-fd={end}"),
-                *(f"--ready-fd={ready}", *_user(told, "--userns-path"), "--netns-type=path"),
+                *(OUTSIDE, "--configure", "--mtu=1500", "--disable-host-loopback", "--enable-seccomp"),
+                # Without root it fails.
+                *(["--enable-sandbox"] if os.geteuid() == 0 else []),
+                *(f"--exit-fd={end}", f"--ready-fd={ready}", *_user(told, "--userns-path"), "--netns-type=path"),
                 *(_namespace(told, "peer"), _DEVICE),
             ],
             pass_fds=(end, ready),
@@ -281,7 +322,9 @@ def _started(
     with suppress(OSError):
         shutil.copyfile("/etc/hosts", folder / "hosts")
     with (folder / "hosts").open("a") as hosts:
-        hosts.writelines(f"{told[end]['address']} {end}\n" for end in ends)
+        # The file may lack its last line break.
+        hosts.writelines(f"\n{told[end]['address']} {end}" for end in ends)
+        hosts.write("\n")
     files = [_namespace(told, "peer"), str(folder / "peer"), str(folder / "hosts"), "/etc/hosts"]
     if outside:
         (folder / "resolv.conf").write_text(f"nameserver {_RESOLVER}\n")
@@ -303,13 +346,20 @@ def _started(
     )
 
 
-def _take_terminal() -> None:
+def _own_terminal() -> int | None:
+    """Return the terminal, or None if there is none or it belongs to other processes, as it does in the background."""
+    with suppress(OSError, ValueError, AttributeError):  # none, or closed
+        descriptor = sys.stdin.fileno()
+        if os.tcgetpgrp(descriptor) == os.getpgrp():
+            return descriptor
+    return None
+
+
+def _take(terminal: int) -> None:
     """Take the terminal back from a shell, which cannot return it to a process outside of its namespace."""
-    if not sys.stdin or not sys.stdin.isatty():
-        return
     before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     try:
         with suppress(OSError):
-            os.tcsetpgrp(sys.stdin.fileno(), os.getpgrp())
+            os.tcsetpgrp(terminal, os.getpgrp())
     finally:
         signal.signal(signal.SIGTTOU, before)
