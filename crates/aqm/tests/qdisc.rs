@@ -1,6 +1,7 @@
 //! The queue for other programs.
 
 use crate::support::Random;
+use aqm::aqm::NAMES;
 use aqm::aqm::codel::{self, Codel};
 use aqm::{AnyParams, Ecn, Header, Limit, One, Outcome, Port, Qdisc, Rate, Span, Time, Uniform};
 
@@ -52,6 +53,29 @@ fn the_seed_or_the_callers_numbers_decide() {
     assert_eq!(overload(queue(3)), overload(queue(3)));
     assert_ne!(overload(queue(3)), overload(queue(4)));
     assert_eq!(overload(queue(3)), overload(queue(4).with_random(Random(3))));
+}
+
+/// A source that always draws the same number.
+struct Always(f64);
+
+impl Uniform for Always {
+    fn uniform(&mut self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn random_numbers_out_of_range_are_confined_to_it() {
+    let greatest = 1.0_f64.next_down();
+    for name in NAMES {
+        let fates = |number| {
+            let queue = Qdisc::new(&AnyParams::of(name).unwrap(), &PORT, 1).unwrap();
+            overload(queue.with_random(Always(number)))
+        };
+        assert_eq!(fates(1.0), fates(greatest), "{name}");
+        let least = fates(0.0);
+        assert!(fates(-1.0) == least && fates(f64::NAN) == least, "{name}");
+    }
 }
 
 #[test]
