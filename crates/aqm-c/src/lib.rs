@@ -144,7 +144,7 @@ unsafe fn tell(error: impl Display, message: *mut c_char, length: usize) {
 
 /// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms". Returns null if that is impossible;
 /// the reason is then in `message`, which has room for `length` bytes and may be null. `seed` determines the random
-/// numbers. `caller` may be null. CAKE's `ack_filter` is refused: a header here does not state what an ACK acknowledges.
+/// numbers. `caller` may be null. CAKE's `ack_filter` is refused: a header does not state what an ACK acknowledges.
 ///
 /// # Safety
 /// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context
@@ -201,7 +201,7 @@ fn make(text: &str, port: &aqm_port, seed: u64, caller: aqm_caller) -> Result<aq
     Ok(aqm_queue { qdisc, caller })
 }
 
-/// Frees a queue; the packets that wait are dropped first, in any order, as if there were no room. A null queue is none.
+/// Frees a queue; the packets that wait are dropped first, in any order, as if there were no room. Null is no queue.
 ///
 /// # Safety
 /// `queue` comes from aqm_new, and is not used afterwards.

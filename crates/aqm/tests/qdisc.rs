@@ -124,6 +124,16 @@ fn what_cannot_be_has_a_reason() {
     };
     let stopped = Port::new(Rate::bit_per_s(0), Limit::Packets(1));
     assert_eq!(new("codel", &stopped), "rate = 0 bit/s: must be more than 0 bit/s");
+    for name in ["red", "ared", "nlred", "choke:form=linux", "nlred:form=linux", "feng"] {
+        let thresholds = |text| format!("{name}{}{text}", if name.contains(':') { ',' } else { ':' });
+        let refused = new(&thresholds("min_th=11,max_bytes=15 kB"), &PORT);
+        assert_eq!(refused, "min_th = 11: must be at most max_th, 10 packets of 1500 bytes", "{name}");
+        let refused = new(&thresholds("min_bytes=16 kB,max_th=10"), &PORT);
+        assert_eq!(refused, "min_bytes = 16000 bytes: must be at most max_th, 10 packets of 1500 bytes");
+        assert!(
+            Qdisc::<()>::new(&thresholds("min_th=10,max_bytes=15 kB").parse().unwrap(), &PORT, 1).is_ok()
+        );
+    }
     let params = AnyParams::Codel(codel::Params { interval: Span::ZERO, ..codel::Params::default() });
     let refused = Qdisc::<()>::new(&params, &PORT, 1).map(|_| ()).unwrap_err().to_string();
     assert!(refused.starts_with("interval = "), "{refused}");
