@@ -18,7 +18,7 @@ typedef struct {
   uint64_t rate;
   // One-way propagation delay in ns.
   uint64_t delay;
-  // Packets that may wait; zero is no limit in packets.
+  // Packets that may wait; zero is no limit in packets, and `bytes` must then be set.
   uint32_t packets;
   // The usual size of a packet in bytes; zero is 1500.
   uint32_t packet;
@@ -33,7 +33,7 @@ typedef struct {
   // Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call
   // the queue.
   void (*drop)(void *context, void *packet, bool full);
-  // Returns a random number in [0, 1).
+  // Returns a random number in [0, 1). Another counts as the nearest in that range, and NaN as 0.
   double (*random)(void *context);
 } aqm_caller;
 
@@ -77,7 +77,7 @@ extern "C" {
 
 // Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms". Returns null if that is impossible;
 // the reason is then in `message`, which has room for `length` bytes and may be null. `seed` determines the random
-// numbers. `caller` may be null.
+// numbers. `caller` may be null. CAKE's `ack_filter` is refused: a header does not state what an ACK acknowledges.
 //
 // # Safety
 // `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context
@@ -89,7 +89,7 @@ aqm_queue *aqm_new(const char *algorithm,
                    char *message,
                    size_t length);
 
-// Frees a queue; the packets that wait are dropped first, as if there were no room. A null queue is none.
+// Frees a queue; the packets that wait are dropped first, in any order, as if there were no room. Null is no queue.
 //
 // # Safety
 // `queue` comes from aqm_new, and is not used afterwards.

@@ -6,7 +6,11 @@
 // The functions are called from C: with pointers, and by their names, which are C's.
 #![allow(unsafe_code, non_camel_case_types)]
 
-use aqm::{AnyParams, Bytes, Ecn, Header, Limit, Outcome, Port, Qdisc, Rate, Seeded, Span, Time, Uniform};
+use aqm::{
+    Algorithm as _, AnyParams, Bytes, Ecn, Header, Limit, Outcome, Port, Qdisc, Rate, Seeded, Span, Time,
+    Uniform,
+};
+use std::error::Error;
 use std::ffi::{CStr, c_char, c_void};
 use std::fmt::Display;
 use std::ptr;
@@ -19,7 +23,7 @@ pub struct aqm_port {
     pub rate: u64,
     /// One-way propagation delay in ns.
     pub delay: u64,
-    /// Packets that may wait; zero is no limit in packets.
+    /// Packets that may wait; zero is no limit in packets, and `bytes` must then be set.
     pub packets: u32,
     /// The usual size of a packet in bytes; zero is 1500.
     pub packet: u32,
@@ -58,7 +62,7 @@ pub struct aqm_caller {
     /// Takes a packet back that is dropped: because there is no room (`full`), or by the algorithm. It must not call
     /// the queue.
     pub drop: Option<unsafe extern "C" fn(context: *mut c_void, packet: *mut c_void, full: bool)>,
-    /// Returns a random number in [0, 1).
+    /// Returns a random number in [0, 1). Another counts as the nearest in that range, and NaN as 0.
     pub random: Option<unsafe extern "C" fn(context: *mut c_void) -> f64>,
 }
 
@@ -101,16 +105,21 @@ impl Uniform for Random {
     }
 }
 
+impl aqm_caller {
+    fn hand_back(&self, packet: *mut c_void, full: bool) {
+        if let Some(drop) = self.drop {
+            // SAFETY: aqm_new's caller guarantees that the function can be called with this context and any of its
+            // packets.
+            unsafe { drop(self.context, packet, full) };
+        }
+    }
+}
+
 impl aqm_queue {
     /// Hands dropped packets back.
     fn settle(&mut self) {
-        let aqm_caller { context, drop, .. } = self.caller;
         for (packet, outcome) in self.qdisc.dropped() {
-            if let Some(drop) = drop {
-                // SAFETY: aqm_new's caller guarantees that the function can be called with this context and any of its
-                // packets.
-                unsafe { drop(context, packet, outcome == Outcome::Overflowed) };
-            }
+            self.caller.hand_back(packet, outcome == Outcome::Overflowed);
         }
     }
 }
@@ -135,7 +144,7 @@ unsafe fn tell(error: impl Display, message: *mut c_char, length: usize) {
 
 /// Makes a queue under an algorithm such as "fq_codel" or "codel:target=5ms". Returns null if that is impossible;
 /// the reason is then in `message`, which has room for `length` bytes and may be null. `seed` determines the random
-/// numbers. `caller` may be null.
+/// numbers. `caller` may be null. CAKE's `ack_filter` is refused: a header does not state what an ACK acknowledges.
 ///
 /// # Safety
 /// `algorithm` and `port` point to a string and a port. The functions of `caller` can be called with its context
@@ -170,12 +179,10 @@ pub unsafe extern "C" fn aqm_new(
     }
 }
 
-fn make(
-    text: &str,
-    port: &aqm_port,
-    seed: u64,
-    caller: aqm_caller,
-) -> Result<aqm_queue, aqm::params::ParamError> {
+fn make(text: &str, port: &aqm_port, seed: u64, caller: aqm_caller) -> Result<aqm_queue, Box<dyn Error>> {
+    if port.packets == 0 && port.bytes == 0 {
+        return Err("packets = 0, bytes = 0: one of them must be more than 0, or no packet may wait".into());
+    }
     let limit = if port.packets > 0 { Limit::Packets(port.packets) } else { Limit::Bytes(port.bytes) };
     let packet = if port.packet == 0 { 1500 } else { port.packet };
     let port = Port {
@@ -188,10 +195,13 @@ fn make(
         None => Random::Seeded(Seeded(seed)),
     };
     let qdisc = Qdisc::new(&text.parse::<AnyParams>()?, &port, seed)?.with_random(random);
+    if qdisc.algorithm().reads_acks() {
+        return Err("ack_filter: must be off, as aqm_header does not state what an ACK acknowledges".into());
+    }
     Ok(aqm_queue { qdisc, caller })
 }
 
-/// Frees a queue; the packets that wait are dropped first, as if there were no room. A null queue is none.
+/// Frees a queue; the packets that wait are dropped first, in any order, as if there were no room. Null is no queue.
 ///
 /// # Safety
 /// `queue` comes from aqm_new, and is not used afterwards.
@@ -201,9 +211,8 @@ pub unsafe extern "C" fn aqm_free(queue: *mut aqm_queue) {
         return;
     }
     // SAFETY: aqm_new made it from a box, and this is its last use.
-    let mut queue = unsafe { Box::from_raw(queue) };
-    queue.qdisc.clear();
-    queue.settle();
+    let aqm_queue { qdisc, caller } = *unsafe { Box::from_raw(queue) };
+    qdisc.into_packets().for_each(|packet| caller.hand_back(packet, true));
 }
 
 /// Hands a packet over at the time `now`; whether it waits now. If it does not, it has gone to the function for dropped

@@ -132,6 +132,12 @@ fn a_queue_that_cannot_be_has_a_reason() {
     let short = error("codel:target=5", PORT);
     assert!(short.starts_with("target = 5: must be a quantity like \"2.5 ms\" in "), "{short}");
     assert_eq!(error("codel", aqm_port { rate: 0, ..PORT }), "rate = 0 bit/s: must be more than 0 bit/s");
+    let endless = error("codel", aqm_port { packets: 0, ..PORT });
+    assert_eq!(endless, "packets = 0, bytes = 0: one of them must be more than 0, or no packet may wait");
+    for unknown in ["cake:ack_filter=on", "tbf:rate=1 Mbit/s,aqm={name=cake,ack_filter=aggressive}"] {
+        let refused = error(unknown, PORT);
+        assert!(refused.starts_with("ack_filter: must be off, as aqm_header does not"), "{refused}");
+    }
     let long = error("cödel", PORT);
     assert!(long.len() == 99 && long.starts_with("aqm = cödel: must be one of droptail"), "{long}");
     // SAFETY: null is allowed.
@@ -157,14 +163,65 @@ fn every_algorithm_has_a_name() {
     assert_eq!(number, aqm::aqm::NAMES.len());
 }
 
-/// Counts a packet that has been dropped; `context` is the list of all packets, a packet its number plus 1.
-unsafe extern "C" fn drop_one(context: *mut c_void, packet: *mut c_void, _full: bool) {
-    // SAFETY: the context is that of the test below.
-    unsafe { (&mut *context.cast::<Vec<u32>>())[packet.addr() - 1] += 1 };
+#[test]
+fn a_shaper_says_when_to_ask_again_and_how_much_waits() {
+    let queue = make("tbf:rate=1 Mbit/s,burst=1500 B", PORT, ptr::null()).unwrap();
+    let state = || unsafe { (aqm_packets(queue), aqm_bytes(queue), aqm_paused_until(queue)) };
+    // SAFETY: queue and header are valid.
+    unsafe {
+        for (number, size) in [(1, 1500), (2, 1000)] {
+            let header = aqm_header { size, ..aqm_header::default() };
+            assert!(aqm_enqueue(queue, 5_000_000, &raw const header, ptr::without_provenance_mut(number)));
+        }
+        assert_eq!(state(), (2, 2500, 0));
+        assert_eq!(aqm_dequeue(queue, 5_000_000, ptr::null_mut()).addr(), 1);
+        assert!(aqm_dequeue(queue, 5_000_000, ptr::null_mut()).is_null());
+        let (packets, bytes, until) = state();
+        assert_eq!((packets, bytes), (1, 1000));
+        // 1000 bytes at 1 Mbit/s are 8 ms.
+        assert!((12_900_000..13_100_000).contains(&until), "{until}");
+        assert_eq!(aqm_dequeue(queue, until, ptr::null_mut()).addr(), 2);
+        assert_eq!(state(), (0, 0, 0));
+        aqm_free(queue);
+    }
 }
 
-unsafe extern "C" fn half(_: *mut c_void) -> f64 {
-    0.5
+/// The caller of a queue, who is the context of its functions.
+struct Host {
+    /// The size of each packet, and how often it has come back. A packet's pointer is its number plus 1.
+    packets: Vec<(u32, u32)>,
+    /// The random number, always the same.
+    draw: f64,
+}
+
+impl Host {
+    fn take(&mut self, packet: *mut c_void) {
+        self.packets[packet.addr() - 1].1 += 1;
+    }
+}
+
+unsafe extern "C" fn drop_one(context: *mut c_void, packet: *mut c_void, _full: bool) {
+    // SAFETY: the context is the host of the test below.
+    unsafe { &mut *context.cast::<Host>() }.take(packet);
+}
+
+unsafe extern "C" fn draw(context: *mut c_void) -> f64 {
+    // SAFETY: as above.
+    unsafe { &*context.cast::<Host>() }.draw
+}
+
+/// A port with a limit in packets or in bytes.
+fn any_port() -> impl Strategy<Value = aqm_port> {
+    let limits = prop_oneof![(1..200_u32, Just(0)), (Just(0), 1..1_000_000_u64)];
+    (1..1_000_000_000_000_u64, any::<u32>(), 0..9000_u32, limits).prop_map(
+        |(rate, delay, packet, (packets, bytes))| aqm_port {
+            rate,
+            delay: delay.into(),
+            packets,
+            packet,
+            bytes,
+        },
+    )
 }
 
 proptest! {
@@ -172,42 +229,48 @@ proptest! {
     fn any_calls_hand_each_packet_back_once(
         algorithm in 0..aqm::aqm::NAMES.len(),
         steps in prop::collection::vec((any::<u8>(), any::<u32>(), any::<[u32; 6]>()), 0..200),
-        ours in any::<bool>(),
+        port in any_port(),
+        number in prop::option::of(prop::sample::select(vec![0.5, 1.0, -1.0, f64::NAN])),
     ) {
-        let mut seen: Vec<u32> = Vec::new();
-        let context = (&raw mut seen).cast();
-        let caller = aqm_caller { context, drop: Some(drop_one), random: ours.then_some(half) };
-        let queue = make(aqm::aqm::NAMES[algorithm], PORT, &raw const caller).unwrap();
+        let mut kept = Host { packets: Vec::new(), draw: number.unwrap_or_default() };
+        let host = &raw mut kept;
+        let random = number.map(|_| draw as unsafe extern "C" fn(*mut c_void) -> f64);
+        let caller = aqm_caller { context: host.cast(), drop: Some(drop_one), random };
+        let queue = make(aqm::aqm::NAMES[algorithm], port, &raw const caller).unwrap();
         let mut now = 0_u64;
         for (kind, gap, [flow, size, source, destination, bits, far]) in steps {
             now = if kind == 255 { u64::from(far) << 32 } else { now.wrapping_add(u64::from(gap)) };
-            // SAFETY: queue, header and context are valid, and `seen` is not used meanwhile.
+            // SAFETY: queue, header and host are valid, and the host is used by one call at a time.
             unsafe {
+                let mut held_back = false;
                 if kind % 3 < 2 {
                     let [ecn, dscp, service, other] = bits.to_le_bytes();
                     let (flow, size, udp) = (u64::from(flow % 9), size % 3000, other & 1 == 1);
                     let header = aqm_header { flow, size, source, destination, ecn, dscp, service, udp };
-                    (*context.cast::<Vec<u32>>()).push(0);
-                    let number = (*context.cast::<Vec<u32>>()).len();
+                    (&mut *host).packets.push((size, 0));
+                    let number = (&*host).packets.len();
                     aqm_enqueue(queue, now, &raw const header, ptr::without_provenance_mut(number));
                 } else {
                     let mut ecn = 9;
                     let packet = aqm_dequeue(queue, now, &raw mut ecn);
+                    held_back = packet.is_null() && aqm_packets(queue) > 0;
                     if !packet.is_null() {
                         prop_assert!(ecn < 4);
-                        (&mut *context.cast::<Vec<u32>>())[packet.addr() - 1] += 1;
+                        (&mut *host).take(packet);
                     }
                 }
-                let waiting = (*context.cast::<Vec<u32>>()).iter().filter(|seen| **seen == 0).count();
-                prop_assert_eq!(waiting, aqm_packets(queue));
+                let waiting = (&*host).packets.iter().filter(|(_, returned)| *returned == 0);
+                let (packets, bytes) = waiting.fold((0, 0), |(n, sum), (size, _)| (n + 1, sum + u64::from(*size)));
+                prop_assert_eq!((packets, bytes), (aqm_packets(queue), aqm_bytes(queue)));
+                prop_assert!(!held_back || aqm_paused_until(queue) > 0);
             }
         }
         // SAFETY: the queue is used no more afterwards.
         unsafe {
             let counts = aqm_count(queue);
-            prop_assert_eq!(counts.arrivals as usize, seen.len());
+            prop_assert_eq!(counts.arrivals as usize, (&*host).packets.len());
             aqm_free(queue);
         }
-        prop_assert!(seen.iter().all(|seen| *seen == 1));
+        prop_assert!(kept.packets.iter().all(|(_, returned)| *returned == 1));
     }
 }

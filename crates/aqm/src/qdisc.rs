@@ -107,6 +107,19 @@ impl Uniform for Seeded {
     }
 }
 
+/// The numbers of a source, which may be the caller's: one that is not in `[0, 1)` becomes the nearest that is, and NaN
+/// becomes 0.
+#[derive(Clone, Debug)]
+struct Confined<R>(R);
+
+impl<R: Uniform> Uniform for Confined<R> {
+    #[inline]
+    fn uniform(&mut self) -> f64 {
+        // The other operand if one is NaN.
+        f64::max(self.0.uniform(), 0.0).min(1.0 - f64::EPSILON / 2.0)
+    }
+}
+
 /// A packet that waits: its place in the store, and what the algorithm reads.
 #[derive(Clone, Copy, Debug)]
 struct Ticket {
@@ -175,7 +188,7 @@ pub struct Qdisc<P, D = AnyDiscipline, R = Seeded> {
     queue: Queue<Ticket, D>,
     store: Store<P>,
     dropped: Vec<(P, Outcome)>,
-    random: R,
+    random: Confined<R>,
     reads_labels: bool,
     /// The time of the first call.
     start: Option<Time>,
@@ -224,7 +237,7 @@ impl<P, D: Algorithm> Qdisc<P, D> {
             queue: Queue::new(algorithm, port, &ROWS),
             store: Store { places: Vec::new(), free: Vec::new() },
             dropped: Vec::new(),
-            random: Seeded(seed),
+            random: Confined(Seeded(seed)),
             start: None,
             now: Time::ZERO,
             due: Time::ZERO + period.unwrap_or_default(),
@@ -234,10 +247,11 @@ impl<P, D: Algorithm> Qdisc<P, D> {
 }
 
 impl<P, D: Algorithm, R: Uniform> Qdisc<P, D, R> {
-    /// The same queue with random numbers from `random`.
+    /// The same queue with random numbers from `random`. One that is not in `[0, 1)` counts as the nearest that is, and
+    /// NaN as 0.
     pub fn with_random<Q: Uniform>(self, random: Q) -> Qdisc<P, D, Q> {
         let Self { queue, store, dropped, random: _, reads_labels, start, now, due, period } = self;
-        Qdisc { queue, store, dropped, random, reads_labels, start, now, due, period }
+        Qdisc { queue, store, dropped, random: Confined(random), reads_labels, start, now, due, period }
     }
 
     /// Hands over a packet at the time `now`. Packets that are dropped, perhaps this one, are then in
@@ -272,14 +286,9 @@ impl<P, D: Algorithm, R: Uniform> Qdisc<P, D, R> {
         Some((store.take(sent.frame.place), sent.frame.ecn))
     }
 
-    /// Drops all packets that wait, as if the buffer had become full.
-    pub fn clear(&mut self) {
-        self.dropped.clear();
-        let Self { queue, store, dropped, now, .. } = self;
-        while let Some(place) = queue.place_of(|_| true) {
-            let sent = queue.discard_at(*now, place, true);
-            dropped.push((store.take(sent.frame.place), Outcome::Overflowed));
-        }
+    /// Ends the queue; returns the packets that wait, in any order.
+    pub fn into_packets(self) -> impl Iterator<Item = P> {
+        self.store.places.into_iter().flatten()
     }
 
     /// The packets that the last call dropped, with the reason: [`Outcome::DroppedEarly`] or [`Outcome::Overflowed`].

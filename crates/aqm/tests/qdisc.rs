@@ -1,6 +1,7 @@
 //! The queue for other programs.
 
 use crate::support::Random;
+use aqm::aqm::NAMES;
 use aqm::aqm::codel::{self, Codel};
 use aqm::{AnyParams, Ecn, Header, Limit, One, Outcome, Port, Qdisc, Rate, Span, Time, Uniform};
 
@@ -54,6 +55,29 @@ fn the_seed_or_the_callers_numbers_decide() {
     assert_eq!(overload(queue(3)), overload(queue(4).with_random(Random(3))));
 }
 
+/// A source that always draws the same number.
+struct Always(f64);
+
+impl Uniform for Always {
+    fn uniform(&mut self) -> f64 {
+        self.0
+    }
+}
+
+#[test]
+fn random_numbers_out_of_range_are_confined_to_it() {
+    let greatest = 1.0_f64.next_down();
+    for name in NAMES {
+        let fates = |number| {
+            let queue = Qdisc::new(&AnyParams::of(name).unwrap(), &PORT, 1).unwrap();
+            overload(queue.with_random(Always(number)))
+        };
+        assert_eq!(fates(1.0), fates(greatest), "{name}");
+        let least = fates(0.0);
+        assert!(fates(-1.0) == least && fates(f64::NAN) == least, "{name}");
+    }
+}
+
 #[test]
 fn updates_happen_by_themselves_and_end_in_a_long_silence() {
     let mut queue = Qdisc::new(&"pie".parse().unwrap(), &PORT, 1).unwrap();
@@ -100,6 +124,16 @@ fn what_cannot_be_has_a_reason() {
     };
     let stopped = Port::new(Rate::bit_per_s(0), Limit::Packets(1));
     assert_eq!(new("codel", &stopped), "rate = 0 bit/s: must be more than 0 bit/s");
+    for name in ["red", "ared", "nlred", "choke:form=linux", "nlred:form=linux", "feng"] {
+        let thresholds = |text| format!("{name}{}{text}", if name.contains(':') { ',' } else { ':' });
+        let refused = new(&thresholds("min_th=11,max_bytes=15 kB"), &PORT);
+        assert_eq!(refused, "min_th = 11: must be at most max_th, 10 packets of 1500 bytes", "{name}");
+        let refused = new(&thresholds("min_bytes=16 kB,max_th=10"), &PORT);
+        assert_eq!(refused, "min_bytes = 16000 bytes: must be at most max_th, 10 packets of 1500 bytes");
+        assert!(
+            Qdisc::<()>::new(&thresholds("min_th=10,max_bytes=15 kB").parse().unwrap(), &PORT, 1).is_ok()
+        );
+    }
     let params = AnyParams::Codel(codel::Params { interval: Span::ZERO, ..codel::Params::default() });
     let refused = Qdisc::<()>::new(&params, &PORT, 1).map(|_| ()).unwrap_err().to_string();
     assert!(refused.starts_with("interval = "), "{refused}");

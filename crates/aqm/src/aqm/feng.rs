@@ -154,6 +154,10 @@ impl Aqm for Feng {
         }
     }
 
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        Red::check_on(&params.red, port)
+    }
+
     #[inline]
     fn on_enqueue<R: Uniform>(
         &mut self,

@@ -54,6 +54,10 @@ impl Aqm for Nlred {
         Red::check(&params.red)
     }
 
+    fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
+        Red::check_on(&params.red, port)
+    }
+
     #[inline]
     fn on_enqueue<R: Uniform>(
         &mut self,

@@ -384,7 +384,8 @@ impl Aqm for Red {
     }
 
     fn check_on(params: &Params, port: &Port) -> Result<(), ParamError> {
-        tc::check(params, port)
+        tc::check(params, port)?;
+        params.check_on(port)
     }
 
     fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {

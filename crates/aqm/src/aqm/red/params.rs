@@ -152,6 +152,20 @@ impl Params {
             _ => Ok(()),
         }
     }
+
+    /// Checks that the thresholds are in order on a port, also if one is in packets and the other in bytes.
+    pub(super) fn check_on(&self, port: &Port) -> Result<(), ParamError> {
+        let Effective { min_th, max_th, mean, .. } = Effective::new(self, port);
+        if min_th <= max_th {
+            return Ok(());
+        }
+        let (name, given) = match self.min_bytes {
+            Some(min) => ("min_bytes", format!("{} bytes", min.0)),
+            None => ("min_th", format!("{min_th}")),
+        };
+        let allowed = format!("at most max_th, {max_th} packets of {} bytes", mean.0);
+        Err(ParamError::invalid(name, given, allowed))
+    }
 }
 
 /// The effective values of the parameters.
