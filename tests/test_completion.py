@@ -31,7 +31,7 @@ def offered(folder: Path, *words: str) -> list[str]:
     [
         (["rep"], ["reproduce"]),
         (["compare", "--se"], ["--set", "--seed", "--seeds"]),
-        (["run", "links/ho"], ["links/home"]),
+        (["run", "links/off"], ["links/office"]),
         (["run", "./mine"], ["./mine.toml"]),
         (["run", "quickstart", "--aqm", "fq_c"], ["fq_codel"]),
         (["compare", "quickstart", "--aqm", "pie", "--aqm", "lre"], ["lred"]),
