@@ -21,6 +21,7 @@ FILE = Path(__file__).parent / "wheel" / "data" / "share" / "man" / "man1" / "aq
 
 ENVIRONMENT = {
     "AQMLAB_CACHE": "The folder of the kernel that the linux engine runs; default: ~/.cache/aqmlab.",
+    "AQMLAB_PEER": "Set in aqmlab shell: the address of the peer.",
     "_AQMLAB_COMPLETE": "Set by the shell that asks for completions; source_bash, source_zsh or source_fish prints "
     "the script for that shell.",
 }

@@ -284,7 +284,7 @@ def test_what_the_kernel_refuses_at_a_rate_is_left_out_with_the_reason() -> None
     fast = Link.given("1gbit", "1gbit", "10-80ms", "home")
     assert {*advise.configurations(fast)} == {*CONFIGURATIONS} - {"red"}
     reason = advise._Field(fast, every=False).left_out["red"]
-    assert re.match(r"aqm\.max_bytes = .*: must be at most .* for the kernel to accept it", reason)
+    assert re.match(r"link\.router\.aqm\.max_bytes = .*: must be at most .* for the kernel to accept it", reason)
 
 
 def test_each_direction_has_its_own_values_and_rate() -> None:
