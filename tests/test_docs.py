@@ -18,6 +18,7 @@ import aqmlab
 import aqmlab.gym
 import aqmlab_papers
 from aqmlab.cli import terminal
+from aqmlab.cli.shell import NOT_FOUND
 from aqmlab.reports.pages import pages
 
 ROOT = Path(__file__).parents[1]
@@ -221,6 +222,8 @@ def test_the_page_on_errors_lists_every_kind_and_exit_status() -> None:
         terminal.LOST,
         terminal.UNREACHED,
         terminal.NOT_REMADE,
+        terminal.BEYOND,
+        NOT_FOUND,
         *signals,
     }
     assert [int(status) for status in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == sorted(statuses)
