@@ -388,15 +388,25 @@ def read(descriptor: int, until: str, seconds: float = 15) -> str:
     return text
 
 
-def test_a_terminal_belongs_to_the_shell_and_then_to_the_caller_again(link: Path) -> None:
+@contextmanager
+def on_terminal(folder: Path, *command: str, **environment: str) -> Iterator[int]:
+    """A terminal on which a command runs in a folder, until the end of the context."""
     process, terminal = pty.fork()
     if process == 0:
-        os.chdir(link.parent)
-        os.environ.update(SHELL="/bin/bash", HOME=str(link.parent))
-        os.execv(
-            "/bin/sh", ["sh", "-c", f"{' '.join(words(link, '--alone'))}; echo status $?; read line; echo got $line"]
-        )
+        os.chdir(folder)
+        os.environ.update(HOME=str(folder), **environment)
+        os.execv(command[0], command)
     try:
+        yield terminal
+    finally:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        os.close(terminal)
+
+
+def test_a_terminal_belongs_to_the_shell_and_then_to_the_caller_again(link: Path) -> None:
+    line = f"{' '.join(words(link, '--alone'))}; echo status $?; read line; echo got $line"
+    with on_terminal(link.parent, "/bin/sh", "-c", line, SHELL="/bin/bash") as terminal:
         assert "ends with it" in read(terminal, "ends with it")
         os.write(terminal, b"sleep 86396\n")
         read(terminal, "86396")
@@ -408,27 +418,15 @@ def test_a_terminal_belongs_to_the_shell_and_then_to_the_caller_again(link: Path
         assert "status 9" in read(terminal, "status 9")
         os.write(terminal, b"this\n")
         assert "got this" in read(terminal, "got this")
-    finally:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        os.close(terminal)
 
 
 def test_a_shell_in_the_background_leaves_the_terminal_to_the_caller(link: Path) -> None:
-    process, terminal = pty.fork()
-    if process == 0:
-        os.chdir(link.parent)
-        os.environ.update(HOME=str(link.parent), PS1="", BASH_SILENCE_DEPRECATION_WARNING="1")
-        os.execv("/bin/bash", ["bash", "--norc", "-i"])
-    try:
+    own = {"PS1": "", "BASH_SILENCE_DEPRECATION_WARNING": "1"}
+    with on_terminal(link.parent, "/bin/bash", "--norc", "-i", **own) as terminal:
         os.write(terminal, f"{{ {' '.join(words(link, '--alone', '--', 'true'))}; echo en''ded; }} &\n".encode())
         assert "ended" in read(terminal, "\nended")
         os.write(terminal, b"echo he''re $((40 + 2))\n")
         assert "here 42" in read(terminal, "here 42")
-    finally:
-        os.kill(process, signal.SIGKILL)
-        os.waitpid(process, 0)
-        os.close(terminal)
 
 
 def test_the_live_queue_is_on_another_terminal(link: Path) -> None:

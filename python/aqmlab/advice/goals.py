@@ -7,9 +7,9 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from aqmlab.results.metrics import METRICS, Metric
+from aqmlab.results.metrics import Metric
 from aqmlab.results.summary import Summary
-from aqmlab.results.words import name_of, quantity
+from aqmlab.results.words import metric_of, name_of, quantity
 
 EXAMPLE = "p95 delay < 20 ms, goodput"
 
@@ -28,7 +28,7 @@ class Goal:
     @property
     def metric(self) -> Metric:
         """The metric, whatever it is of."""
-        return METRICS[self.name.rpartition(".")[2]]
+        return metric_of(self.name)
 
     def excess(self, value: float | None) -> float:
         """Return how far a value is beyond the limit, as a fraction of it; 0 within it."""
@@ -77,7 +77,7 @@ def _goal(text: str) -> Goal:
     if not found:
         raise ValueError(f"{text!r}: must be METRIC, min METRIC, max METRIC, METRIC < LIMIT or METRIC > LIMIT")
     name = name_of(found["name"])
-    metric = METRICS[name.rpartition(".")[2]]
+    metric = metric_of(name)
     if found["sign"]:
         if found["way"]:
             raise ValueError(f"{text!r}: an objective has no limit: omit {found['way']}, or the limit")
@@ -93,7 +93,7 @@ _MOST: Mapping[str, float] = {"fraction": 1.0, "jain": 1.0, "mos": 4.5}
 
 def _limit(value: str, metric: Metric, text: str) -> float:
     parts = value.endswith("%") and metric.unit in ("fraction", "1")
-    limit = quantity(value[:-1] if parts else value, metric)
+    limit = quantity(value[:-1] if parts else value, metric.unit)
     if limit is None:
         example = {"s": "20 ms", "bit/s": "8 Mbit/s", "fraction": "1 %"}.get(metric.unit, "50")
         raise ValueError(f"{text!r}: the limit of {metric.name} must be like {example}")

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results.metrics import METRICS, Metric
-from aqmlab.results.words import difference, name_of
+from aqmlab.results.metrics import Metric
+from aqmlab.results.words import difference, metric_of, name_of
 
 if TYPE_CHECKING:
     from aqmlab.diffs.diff import Change
@@ -36,7 +36,7 @@ class Limit:
     @property
     def metric(self) -> Metric:
         """The metric, whatever it is of."""
-        return METRICS[self.name.rpartition(".")[2]]
+        return metric_of(self.name)
 
     def is_passed(self, change: Change) -> bool:
         """Return whether a change is beyond the limit, and no accident of the seeds."""
@@ -83,7 +83,7 @@ def limit(text: str) -> Limit:
         raise ValueError(f"{text!r}: must be METRIC +AMOUNT or METRIC -AMOUNT, like {EXAMPLE!r} or 'goodput -1 Mbit/s'")
     name = name_of(found["name"])
     try:
-        value, relative = difference(found["amount"].strip(), METRICS[name.rpartition(".")[2]])
+        value, relative = difference(found["amount"].strip(), metric_of(name))
     except ValueError as error:
         raise ValueError(f"{text!r}: the amount {error}") from None
     return Limit(text.strip(), name, found["sign"] == "+", value, relative)

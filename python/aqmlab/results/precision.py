@@ -8,9 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from aqmlab.results.metrics import METRICS
 from aqmlab.results.summary import Summary
-from aqmlab.results.words import difference, name_of
+from aqmlab.results.words import difference, metric_of, name_of
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Result
@@ -65,7 +64,7 @@ def conditions(text: str) -> list[Condition]:
 def _condition(words: str, width: str) -> Condition:
     name = name_of(words)
     try:
-        size, relative = difference(width, METRICS[name.rpartition(".")[2]])
+        size, relative = difference(width, metric_of(name))
     except ValueError as error:
         raise ValueError(f"{words} ±{width}: the width {error}") from None
     return Condition(name, size, relative, f"±{width}")
@@ -106,7 +105,7 @@ class Precision:
     def __str__(self) -> str:
         mean, half = self.summary.mean, self.summary.ci95
         name, asked = self.condition.name, f"asked: {self.condition.asked}"
-        metric = METRICS[name.rpartition(".")[2]]
+        metric = metric_of(name)
         if mean is None:
             return f"{name} has no value ({asked})"
         scaled = [f"{value * metric.scale:.4g}" for value in (mean, *([] if half is None else [half]))]

@@ -40,13 +40,17 @@ def name_of(words: str) -> str:
     return f"{owner}{dot}{name}"
 
 
-def quantity(text: str, metric: Metric) -> float | None:
-    """Return a value of a metric in its unit, with a unit or without; None if a text is none."""
-    unit = metric.unit if metric.unit != "1" else ""
+def metric_of(name: str) -> Metric:
+    """Return the metric of a name in results, whatever it is of."""
+    return METRICS[name.rpartition(".")[2]]
+
+
+def quantity(text: str, unit: str = "1") -> float | None:
+    """Return a value in a metric's unit, written with a unit or without; None if a text is none."""
     with suppress(ValueError):
-        return float(text.removesuffix(unit))
+        return float(text.removesuffix("" if unit == "1" else unit))
     converted = _core.in_base_unit(text)
-    return converted[0] if converted and converted[1] == metric.unit else None
+    return converted[0] if converted and converted[1] == unit else None
 
 
 def difference(text: str, metric: Metric) -> tuple[float, bool]:
@@ -60,7 +64,7 @@ def difference(text: str, metric: Metric) -> tuple[float, bool]:
     ((0.1, True), (0.002, False))
     """
     relative = text.endswith("%")
-    size = quantity(text[:-1], METRICS["jain"]) if relative else quantity(text, metric)
+    size = quantity(text[:-1]) if relative else quantity(text, metric.unit)
     if size is None or not 0 < size < math.inf:
         example = {"s": "2 ms", "bit/s": "0.1 Mbit/s", "fraction": "0.001"}.get(metric.unit, "0.5")
         raise ValueError(f"must be above 0, in % of the mean, as in 1 %, or as in {example}")
