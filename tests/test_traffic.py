@@ -11,7 +11,7 @@ from make_pcap import FILE, capture, packets
 from numpy.typing import NDArray
 
 import aqmlab
-from aqmlab import Scenario, ScenarioError
+from aqmlab import Scenario, ScenarioError, _core
 from aqmlab.reports.pages import EXAMPLES, pages
 
 Floats = NDArray[np.float64]
@@ -103,6 +103,10 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
 def test_the_example_of_every_kind_runs(kind: str) -> None:
     keys = EXAMPLES[kind].replace("conference.pcap", str(FILE))
     text = f'duration = "6 s"\ndumbbell = {{}}\ntraffic = [{{ name = "one", kind = "{kind}", {keys} }}]\n'
+    if kind == "quic" and not _core.HAS_QUIC:
+        with pytest.raises(ScenarioError, match='traffic.one.kind = "quic": .*--features quic'):
+            Scenario.parse(text).check()
+        return
     assert aqmlab.run(Scenario.parse(text)).runs[0].classes["one"]["arrivals"] > 0
 
 

@@ -14,6 +14,7 @@ fluid_version: str
 own_version: str
 deepest: int
 longest: int
+HAS_QUIC: bool
 
 _Quantity = tuple[str, str, str, float, float]
 

@@ -11,6 +11,7 @@
 //! | `engine` | the clock, the order of all steps, the event list and random streams |
 //! | [`tcp`] | senders, receivers and congestion controls, without a clock or a network |
 //! | [`tfrc`] | the ends of TFRC, likewise |
+//! | [`stack`] | what a transport from outside has to do, QUIC for example |
 //! | `packet` | a packet on the wire, which carries TCP's segments and ACKs |
 //! | `measure` | statistics, probes and series |
 //! | `network` | links, queues with an AQM, paths, working ahead, and the ledger of all packets |
@@ -30,6 +31,7 @@ mod memory;
 mod network;
 mod packet;
 mod simulation;
+pub mod stack;
 pub mod tcp;
 pub mod tfrc;
 pub mod traffic;

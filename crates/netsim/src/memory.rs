@@ -20,7 +20,7 @@ use crate::measure::series::Series;
 use crate::network::link::Flight;
 use crate::simulation::{Simulation, WindowSample};
 use crate::tcp::{Receiver, Sender, bytes_on_heap};
-use crate::traffic::source::{Ends, Source};
+use crate::traffic::source::{Connection, Ends, Source};
 use aqm::aqm::AnyParams;
 use aqm::unit::{Limit, Span, Time};
 use run::Watch;
@@ -100,6 +100,9 @@ pub fn known_memory(scenario: &Scenario) -> u64 {
             TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
             TrafficKind::Short(..) | TrafficKind::Web(..) => 0,
             TrafficKind::Udp(Udp::Tfrc(_), _) => count * (size_of::<Source>() + size_of::<Ends>()) as u64,
+            TrafficKind::Udp(Udp::Quic(_), _) => {
+                count * (size_of::<Source>() + size_of::<Connection>()) as u64
+            }
             TrafficKind::Udp(..) => count * size_of::<Source>() as u64,
         }
     });

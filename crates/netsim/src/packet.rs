@@ -1,5 +1,6 @@
 //! A packet on the wire: a small value, copied from ring to ring.
 
+use crate::stack::Codepoint;
 use crate::tcp::{Ack, AckOption, Content, Counts, Segment};
 use crate::tfrc;
 use aqm::queue::Frame;
@@ -18,7 +19,7 @@ pub enum PacketKind {
     Datagram,
     /// The answer to a datagram.
     Reply,
-    /// What a receiver of TFRC reports.
+    /// What a receiver of TFRC reports, or a datagram of the end of QUIC that asks for the data.
     Report,
 }
 
@@ -222,6 +223,22 @@ impl Packet {
         tfrc::Report { echo: self.stamp, received, loss_event_rate, event }
     }
 
+    /// A datagram of a stack from outside, identified by its number, towards the receiver of the data or the sender.
+    pub(crate) fn content(now: Time, header: Header, is_data: bool, ecn: Ecn, number: u32) -> Self {
+        let kind = if is_data { PacketKind::Datagram } else { PacketKind::Report };
+        Self { kind, seq: number, ..Self::datagram(now, header, ecn) }
+    }
+
+    /// The ECN field of a datagram.
+    pub(crate) const fn codepoint(&self) -> Codepoint {
+        match (self.is_marked(), self.is_ect(), self.flags & L4S != 0) {
+            (true, ..) => Codepoint::Ce,
+            (false, true, true) => Codepoint::Ect1,
+            (false, true, false) => Codepoint::Ect0,
+            (false, false, _) => Codepoint::NotEct,
+        }
+    }
+
     /// A packet from outside, offered at `now` and identified by its number. All that is known of an ACK, which is any
     /// segment without data, is whether it is a SYN that `asks_for_ecn`.
     pub(crate) fn external(
@@ -241,7 +258,7 @@ impl Packet {
         Self { kind, seq: number, flags, ..packet }
     }
 
-    /// The number of a packet from outside.
+    /// The number of a packet from outside, or of a stack from there.
     pub(crate) const fn number(&self) -> u32 {
         self.seq
     }

@@ -13,6 +13,7 @@ mod live;
 mod paths;
 mod present;
 mod quality;
+mod quic;
 mod set_up;
 mod summary;
 mod tap;
@@ -313,16 +314,17 @@ impl<P: Probe> Simulation<P> {
             }
             PacketKind::Datagram => {
                 let source = &mut self.endpoints.sources[packet.flow as usize];
-                source.on_arrival(packet.payload(), false);
                 if let Some(reverse) = source.reverse {
-                    if source.ends().is_some() {
-                        return self.on_tfrc_datagram(clock, packet);
+                    if source.has_ends() {
+                        return self.on_datagram_of_ends(clock, packet);
                     }
-                    self.network.send_now(clock, &packet.reply(reverse));
+                    source.on_arrival(packet.payload(), false);
+                    return self.network.send_now(clock, &packet.reply(reverse));
                 }
+                source.on_arrival(packet.payload(), false);
             }
             PacketKind::Reply => self.on_round_trip(packet),
-            PacketKind::Report => self.on_report(packet),
+            PacketKind::Report => self.on_report(clock, packet),
         }
     }
 
@@ -330,7 +332,13 @@ impl<P: Probe> Simulation<P> {
     #[inline]
     fn on_round_trip(&mut self, packet: &Packet) {
         let now = self.now();
-        let took = now - packet.stamp();
+        self.note_round_trip(packet, now - packet.stamp());
+    }
+
+    /// A round trip of the flow of this packet took so long.
+    #[inline]
+    fn note_round_trip(&mut self, packet: &Packet, took: Span) {
+        let now = self.now();
         self.deliveries.on_round_trip(now, packet.class(), took);
         self.network.probe.on_round_trip(now, packet.class(), took);
         if self.flow_log.is_some() {
@@ -446,8 +454,8 @@ impl<P: Probe> Simulation<P> {
     fn send_datagram<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let source = &mut self.endpoints.sources[index as usize];
-        if source.ends().is_some() {
-            return self.on_tfrc_event(clock, index);
+        if source.has_ends() {
+            return self.on_event_of_ends(clock, index);
         }
         if now >= source.stop {
             return;
@@ -510,6 +518,7 @@ impl<P: Probe> Simulation<P> {
             cwnd: endpoints.senders[slot].cwnd(),
             ssthresh: endpoints.senders[slot].ssthresh(),
         }));
+        self.sample_stacks(now);
         if let Some(step) = self.scenario.record.cwnd {
             self.network.events.push(now + step, Event::Sample);
         }

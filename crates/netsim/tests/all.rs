@@ -24,6 +24,7 @@ mod rooms;
 mod runs;
 mod scripts;
 mod shaper;
+mod stack;
 mod tfrc;
 mod traffic;
 mod transient;

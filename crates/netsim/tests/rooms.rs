@@ -4,8 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// As `lib.rs` lists them.
-const ROOMS: [&str; 10] =
-    ["engine", "tcp", "tfrc", "packet", "measure", "network", "traffic", "flows", "simulation", "memory"];
+const ROOMS: [&str; 11] = [
+    "engine",
+    "tcp",
+    "tfrc",
+    "stack",
+    "packet",
+    "measure",
+    "network",
+    "traffic",
+    "flows",
+    "simulation",
+    "memory",
+];
 
 fn files(path: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path());

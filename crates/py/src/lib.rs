@@ -424,6 +424,9 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
         super::own::set_loader();
+        #[cfg(feature = "quic")]
+        quic::install();
+        module.add("HAS_QUIC", cfg!(feature = "quic"))?;
         let error = py.get_type::<ScenarioError>();
         error.setattr("problems", PyTuple::empty(py))?;
         ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))

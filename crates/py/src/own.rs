@@ -52,7 +52,8 @@ fn or_raise<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| raise(error))
 }
 
-/// Does `work`, whose algorithms are called in Python if `interpreted`; the error is the exception that one of them raised.
+/// Does `work`, whose algorithms are called in Python if `interpreted`; the error is the exception that one of them raised,
+/// or the reason why a stack from outside could not go on.
 pub(crate) fn caught<T>(interpreted: bool, work: impl FnOnce() -> T) -> PyResult<T> {
     let before = INTERPRETED.replace(interpreted);
     let outcome = catch_unwind(AssertUnwindSafe(work));
@@ -63,7 +64,10 @@ pub(crate) fn caught<T>(interpreted: bool, work: impl FnOnce() -> T) -> PyResult
             let message = "compiled code of an algorithm failed: run it with interpreted=True to see why";
             CompiledCodeError::new_err(message)
         }
-        Err(payload) => resume_unwind(payload),
+        Err(payload) => match payload.downcast::<netsim::stack::Broken>() {
+            Ok(broken) => PyRuntimeError::new_err(broken.0),
+            Err(payload) => resume_unwind(payload),
+        },
     })
 }
 

@@ -129,13 +129,18 @@ impl Hosts {
                 remedy: format!("its packets of TCP have {} to {} bytes", PACKETS.start(), PACKETS.end()),
             })
             .collect();
-        let is_tfrc = |kind: &TrafficKind| matches!(kind, TrafficKind::Udp(Udp::Tfrc(_), _));
-        let friendly = traffic.iter().filter(|entry| entry.count > 0 && is_tfrc(&entry.kind));
-        unmapped.extend(friendly.map(|entry| Unmapped {
-            key: format!("traffic.{}.kind", entry.name),
-            value: "\"tfrc\"".to_owned(),
-            remedy: "it has no sender of TFRC; use the packet engine".to_owned(),
-        }));
+        for entry in traffic.iter().filter(|entry| entry.count > 0) {
+            let sender = match &entry.kind {
+                TrafficKind::Udp(udp @ Udp::Tfrc(_), _) => (udp.name(), "TFRC"),
+                TrafficKind::Udp(udp @ Udp::Quic(_), _) => (udp.name(), "QUIC"),
+                _ => continue,
+            };
+            unmapped.push(Unmapped {
+                key: format!("traffic.{}.kind", entry.name),
+                value: format!("{:?}", sender.0),
+                remedy: format!("it has no sender of {}; use the packet engine", sender.1),
+            });
+        }
         let of_tcp: Vec<Option<Stack>> = traffic
             .iter()
             .map(|entry| {

@@ -8,6 +8,7 @@ pub(crate) mod estimate;
 pub(crate) mod handover;
 mod header;
 mod link;
+mod quic;
 pub mod route;
 pub(crate) mod tcp;
 mod traffic;
@@ -26,6 +27,8 @@ pub use handover::{EVERY, Handover};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, EcnPath, Gilbert, Link, Loss, Steps};
+pub(crate) use quic::has_quic;
+pub use quic::{Quic, QuicControl, accept_quic};
 pub use tcp::{
     Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing, Profile,
     RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,

@@ -293,7 +293,7 @@ fn every_broken_file_gets_its_message() {
         // Traffic.
         (
             and("size = \"1 MB\"\n"),
-            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\" or \"game\"; this entry's is \"ftp\"",
+            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\" or \"game\" or \"quic\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\ntcp = \"reno\""),
@@ -723,6 +723,12 @@ fn every_broken_file_gets_its_message() {
         (
             GRAPH.replace("\"lred\"", "\"lred:beta=11\""),
             "x.toml:5: link.up.aqm.beta = 11: must be in (0, 10], per packet",
+        ),
+        (
+            with("kind", "kind = \"quic\"\npacket_size = \"1227 B\""),
+            "x.toml:10: traffic.long.kind = \"quic\": this build has no QUIC stack; build the extension with it: \
+             cargo build -p py --features quic\nx.toml:11: traffic.long.packet_size = \"1227 B\": must be at least \
+             \"1228 B\", because QUIC's path carries 1200 B of payload",
         ),
         // Not TOML.
         (with("rate", "rate = 10 Mbit/s"), "x.toml:4: not TOML: "),

@@ -396,6 +396,7 @@ EXAMPLES = {
     "game": 'frame_rate = "60 /s", size = "uniform(40 B, 120 B)"',
     "ping": 'interval = "100 ms"',
     "tfrc": 'count = 5, ecn = "ect0"',
+    "quic": 'congestion = "bbr", size = "10 MB"',
 }
 """Example keys and values for each kind of traffic."""
 

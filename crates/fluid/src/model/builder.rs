@@ -174,6 +174,10 @@ impl<'a> Builder<'a> {
                 "traffic.{}: the fluid model has no TFRC, whose rate follows losses and delays; use `aqmlab run`",
                 traffic.name
             ))),
+            TrafficKind::Udp(Udp::Quic(_), _) => Err(Unsupported::new(format!(
+                "traffic.{}: the fluid model has no QUIC; use `aqmlab run`",
+                traffic.name
+            ))),
             TrafficKind::Udp(udp, ecn) => {
                 if !matches!(udp, Udp::Cbr { burst: 1, .. }) {
                     let message =

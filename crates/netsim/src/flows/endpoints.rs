@@ -284,8 +284,8 @@ impl Endpoints {
         for source in self.sources.iter_mut().filter(|source| !ends_early(source.forward)) {
             source.delivered_at_warmup = source.delivered;
         }
-        for ends in self.sources.iter_mut().filter_map(Source::ends_mut) {
-            ends.note_warmup();
+        for source in &mut self.sources {
+            source.note_warmup();
         }
     }
 }

@@ -13,6 +13,9 @@ pub(crate) struct PathLosses {
     classes: Vec<u64>,
     /// The losses of each connection over the whole run, until they are taken, if they are listed.
     pub(crate) connections: Option<HashMap<Connection, u64>>,
+    /// The classes whose datagrams have content, and the flows and numbers of those that are lost.
+    pub(crate) with_content: Vec<bool>,
+    pub(crate) contents: Vec<(u32, u32)>,
 }
 
 /// A connection: the number of a flow among those of its protocol, and of the connection among those of its slot.
@@ -25,12 +28,21 @@ pub(crate) struct Connection {
 
 impl PathLosses {
     pub(crate) fn new(classes: usize, warmup: Time) -> Self {
-        Self { warmup, classes: vec![0; classes], connections: None }
+        Self {
+            warmup,
+            classes: vec![0; classes],
+            connections: None,
+            with_content: Vec::new(),
+            contents: Vec::new(),
+        }
     }
 
     /// A packet is lost at `at`.
     #[cold]
     pub(crate) fn note(&mut self, at: Time, packet: &Packet) {
+        if self.with_content.get(packet.class()).is_some_and(|has| *has) {
+            self.contents.push((packet.flow, packet.number()));
+        }
         if matches!(packet.kind, PacketKind::Ack | PacketKind::Report) || packet.is_bare() {
             return;
         }

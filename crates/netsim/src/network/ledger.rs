@@ -178,6 +178,13 @@ impl Ledger {
         self.flows[2].get(flow).map_or(0, |book| book.bytes)
     }
 
+    /// Datagrams of UDP flow number `flow`, and answers to it, that are neither delivered nor lost; `None` if there are copies.
+    pub(crate) fn under_way(&self, flow: usize) -> Option<u64> {
+        let books = [2, 3].map(|kind| self.flows[kind].get(flow).copied().unwrap_or_default());
+        let rest = |book: Book| book.sent - book.delivered - book.dropped - book.lost;
+        books.iter().all(|book| book.copied == 0).then(|| books.map(rest).iter().sum())
+    }
+
     /// The violations of conservation at `end`, the end of a run over `links`, some of which share `media`, one
     /// sentence each; `names` are the links', `classes` the traffic entries'.
     pub(crate) fn violations(

@@ -58,13 +58,19 @@ impl Account {
             (all, total) = (all + (now - then.at_warmup), total + now);
         }
         let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
+        for [lost, at_warmup] in sources.clone().filter_map(|source| Some(source.connection()?.lost())) {
+            all.retransmits += lost - at_warmup;
+            total.retransmits += lost;
+        }
+        // A stack from outside does not tell its time-outs.
+        let tells = sources.clone().all(|source| source.connection().is_none());
         delivered.extend(sources.map(|source| source.delivered - source.delivered_at_warmup));
         Self {
             delivered,
             transient: all.delivered - by_persistent,
-            timeouts: Some(all.timeouts),
+            timeouts: tells.then_some(all.timeouts),
             retransmits: Some(all.retransmits),
-            timeouts_total: Some(total.timeouts),
+            timeouts_total: tells.then_some(total.timeouts),
             retransmits_total: Some(total.retransmits),
         }
     }

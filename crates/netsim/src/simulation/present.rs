@@ -15,13 +15,13 @@ pub struct SenderNow {
     pub flow: u32,
     /// The traffic entry that it belongs to.
     pub class: u16,
-    /// Congestion window in segments; `None` of UDP.
+    /// Congestion window in segments; `None` of UDP other than QUIC.
     pub window: Option<f64>,
-    /// Smoothed round-trip time; `None` of UDP other than TFRC, and before the first measurement.
+    /// Smoothed round-trip time; `None` of UDP other than TFRC and QUIC, and before the first measurement.
     pub srtt: Option<Span>,
     /// Payload bytes that it has delivered so far.
     pub delivered: u64,
-    /// Segments that it has sent again; `None` of UDP.
+    /// Segments that it has sent again, of QUIC those that it took for lost; `None` of other UDP.
     pub retransmits: Option<u64>,
 }
 
@@ -95,10 +95,13 @@ impl<P: Probe> Simulation<P> {
         let udp = sending.map(|(i, source)| SenderNow {
             flow: i as u32,
             class: source.class,
-            window: None,
-            srtt: source.ends().map(Ends::round_trip).filter(|&rtt| rtt > Span::ZERO),
+            window: source.connection().and_then(|one| Some(one.segments(one.sender()?.window))),
+            srtt: match source.connection() {
+                Some(connection) => connection.sender().and_then(|sender| sender.smoothed),
+                None => source.ends().map(Ends::round_trip).filter(|&rtt| rtt > Span::ZERO),
+            },
             delivered: source.delivered,
-            retransmits: None,
+            retransmits: source.connection().map(|connection| connection.lost()[0]),
         });
         tcp.chain(udp).collect()
     }

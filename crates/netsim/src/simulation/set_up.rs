@@ -12,6 +12,7 @@ use crate::network::route::Routes;
 use aqm::unit::{Span, Time};
 use run::{Stopwatch, Watch};
 use scenario::Scenario;
+use scenario::model::{TrafficKind, Udp};
 
 /// The reason why a set-up without a watch cannot fail.
 const UNSTOPPED: &str = "nobody stops it";
@@ -59,6 +60,14 @@ impl<P: Probe> Simulation<P> {
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
         let mut network = Network::new(&scenario, routes, seed, probe, mode.lookahead(), watch);
         schedule(&mut network.events, Some(&endpoints).filter(|_| !mode.is_external()), &scenario);
+        // Of two copies the one may be lost and the other arrive.
+        if scenario.links.iter().all(|link| link.variation.as_deref().is_none_or(|of| of.duplicate == 0.0)) {
+            network.path_losses.with_content = scenario
+                .traffic
+                .iter()
+                .map(|entry| matches!(entry.kind, TrafficKind::Udp(Udp::Quic(_), _)))
+                .collect();
+        }
         let records_flows = scenario.record.flows && !mode.is_external();
         let mut run = Self {
             deliveries: Deliveries::new(scenario.traffic.len(), Time::ZERO + scenario.general.warmup),

@@ -10,9 +10,27 @@ use crate::traffic::source::Does;
 use scenario::model::Tfrc;
 
 impl<P: Probe> Simulation<P> {
-    /// Something may be due.
+    /// Something may be due at the ends of a flow.
     #[cold]
-    pub(super) fn on_tfrc_event<C: Order>(&mut self, clock: C, index: u32) {
+    pub(super) fn on_event_of_ends<C: Order>(&mut self, clock: C, index: u32) {
+        if self.endpoints.sources[index as usize].connection().is_some() {
+            return self.on_stack_event(clock, index);
+        }
+        self.on_tfrc_event(clock, index);
+    }
+
+    /// A datagram has come to the end that receives data.
+    #[cold]
+    pub(super) fn on_datagram_of_ends<C: Order>(&mut self, clock: C, packet: &Packet) {
+        let source = &mut self.endpoints.sources[packet.flow as usize];
+        if source.connection().is_some() {
+            return self.on_stack_datagram(clock, packet);
+        }
+        source.on_arrival(packet.payload(), false);
+        self.on_tfrc_datagram(clock, packet);
+    }
+
+    fn on_tfrc_event<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let source = &mut self.endpoints.sources[index as usize];
         let (class, hop, ecn) = (source.class, source.forward, source.ecn);
@@ -35,8 +53,7 @@ impl<P: Probe> Simulation<P> {
     }
 
     /// A datagram has come to its receiver.
-    #[cold]
-    pub(super) fn on_tfrc_datagram<C: Order>(&mut self, clock: C, packet: &Packet) {
+    fn on_tfrc_datagram<C: Order>(&mut self, clock: C, packet: &Packet) {
         let now = self.now();
         let Some(ends) = self.endpoints.sources[packet.flow as usize].ends_mut() else { return };
         if let Some(report) = ends.on_datagram(now, packet.tfrc_datagram(), packet.is_marked()) {
@@ -45,9 +62,12 @@ impl<P: Probe> Simulation<P> {
         self.plan_tfrc(packet.flow);
     }
 
-    /// A report has come to the sender.
+    /// A report, or a datagram of a stack, has come to the sender.
     #[cold]
-    pub(super) fn on_report(&mut self, packet: &Packet) {
+    pub(super) fn on_report<C: Order>(&mut self, clock: C, packet: &Packet) {
+        if self.endpoints.sources[packet.flow as usize].connection().is_some() {
+            return self.on_stack_datagram(clock, packet);
+        }
         let now = self.now();
         let Some(ends) = self.endpoints.sources[packet.flow as usize].ends_mut() else { return };
         ends.on_report(now, &packet.tfrc_report());

@@ -1,12 +1,14 @@
 //! Sources of datagrams: the size and time of each. Every flow has its own random stream, so that neither an AQM nor other
 //! traffic moves a packet.
 
+mod connection;
 mod friendly;
 mod pattern;
 
 use crate::engine::rng::Stream;
 use crate::traffic::plan;
 use aqm::unit::{Span, Time};
+pub(crate) use connection::{Connection, Departure};
 pub(crate) use friendly::{Does, Ends};
 use pattern::Pattern;
 use run::Watch;
@@ -76,7 +78,7 @@ impl Source {
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = first(&mut pattern, start, stop);
-        let reverse = matches!(udp, Udp::Ping(_) | Udp::Tfrc(_)).then_some(reverse);
+        let reverse = matches!(udp, Udp::Ping(_) | Udp::Tfrc(_) | Udp::Quic(_)).then_some(reverse);
         Some(Self {
             class,
             forward,
@@ -123,9 +125,34 @@ impl Source {
         if let Pattern::Tfrc(ends) = &mut self.pattern { Some(ends) } else { None }
     }
 
+    /// The ends of a stack from outside, if these are its packets.
+    #[inline]
+    pub(crate) fn connection(&self) -> Option<&Connection> {
+        if let Pattern::Quic(connection) = &self.pattern { Some(connection) } else { None }
+    }
+
+    /// The same, to be changed.
+    #[inline]
+    pub(crate) fn connection_mut(&mut self) -> Option<&mut Connection> {
+        if let Pattern::Quic(connection) = &mut self.pattern { Some(connection) } else { None }
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn note_warmup(&mut self) {
+        self.ends_mut().into_iter().for_each(Ends::note_warmup);
+        self.connection_mut().into_iter().for_each(Connection::note_warmup);
+    }
+
+    /// Whether its ends send by themselves.
+    #[inline]
+    pub(crate) const fn has_ends(&self) -> bool {
+        matches!(self.pattern, Pattern::Tfrc(_) | Pattern::Quic(_))
+    }
+
     /// Sends nothing from now on; its event is off the list.
     pub(crate) fn rest(&mut self, now: Time) {
         self.ends_mut().into_iter().for_each(Ends::rest);
+        self.connection_mut().into_iter().for_each(Connection::rest);
         if self.since <= now {
             self.stop = self.stop.min(now);
         } else {

@@ -91,7 +91,7 @@ fn shares(scenario: &Scenario, rates: &[f64]) -> Vec<Share> {
 fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f64 {
     let narrowest = path.iter().map(|&link| rates[link]).fold(f64::INFINITY, f64::min);
     match &traffic.kind {
-        TrafficKind::Udp(udp @ Udp::Tfrc(_), _) => udp.mean_rate(traffic.packet_size).min(narrowest),
+        TrafficKind::Udp(udp, _) if udp.adapts() => udp.mean_rate(traffic.packet_size).min(narrowest),
         TrafficKind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
         TrafficKind::Ftp(tcp)
         | TrafficKind::Transfer(tcp, _)
@@ -152,13 +152,18 @@ pub fn offered(traffic: &Traffic) -> f64 {
 fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration: Span) -> f64 {
     let start = traffic.begin.secs() + traffic.start.mean();
     let seconds = (traffic.stop.unwrap_or(duration).min(duration).secs() - start).max(0.0);
-    // TCP and TFRC slow down to their share of the fullest link; other traffic does not.
+    // TCP, QUIC and TFRC slow down to their share of the fullest link; other traffic does not.
     let part = share.path.iter().map(|&link| rates[link] / load[link]).fold(1.0, f64::min);
     let full = share.demand * seconds / (8.0 * traffic.packet_size.0 as f64);
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
         // A report takes a round trip, which has several packets.
         TrafficKind::Udp(Udp::Tfrc(_), _) => full * part,
+        // An acknowledgement answers two packets.
+        TrafficKind::Udp(Udp::Quic(quic), _) => {
+            let all = quic.size.map_or(f64::INFINITY, |size| segments(traffic, &size));
+            all.min(full * part) * 1.5
+        }
         TrafficKind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),
         TrafficKind::Ftp(tcp) => full * part * acks(tcp),
         TrafficKind::Transfer(tcp, transfer) => {

@@ -2,6 +2,7 @@
 
 use super::distribution::Distribution;
 use super::header::UDP_HEADER;
+use super::quic::Quic;
 use super::tcp::Tcp;
 use aqm::choice;
 use aqm::dscp::Dscp;
@@ -160,6 +161,8 @@ pub enum Udp {
     Ping(Span),
     /// As fast as TCP-Friendly Rate Control allows.
     Tfrc(Tfrc),
+    /// As fast as the congestion control of a QUIC stack allows.
+    Quic(Quic),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
         /// The codec of voice, whose quality the E-model rates.
@@ -275,13 +278,13 @@ impl Traffic {
     /// Whether its flows compete for a link, unlike those whose rate an application sets: calls, games, pings.
     #[must_use]
     pub const fn competes(&self) -> bool {
-        use Udp::{Cbr, Fgn, OnOff, Poisson, Tfrc, Trace};
+        use Udp::{Cbr, Fgn, OnOff, Poisson, Quic, Tfrc, Trace};
         matches!(
             self.kind,
             TrafficKind::Ftp(_)
                 | TrafficKind::Transfer(..)
                 | TrafficKind::Udp(
-                    Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_),
+                    Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_) | Quic(_),
                     _
                 )
         )
@@ -331,11 +334,18 @@ impl Udp {
             Self::Game { .. } => "game",
             Self::Ping(_) => "ping",
             Self::Tfrc(_) => "tfrc",
+            Self::Quic(_) => "quic",
             Self::Frames { .. } => "frames",
         }
     }
 
-    /// The mean rate on the wire in bit/s, with packets of this size; of TFRC, the greatest.
+    /// Whether its rate follows what the network does.
+    #[must_use]
+    pub const fn adapts(&self) -> bool {
+        matches!(self, Self::Tfrc(_) | Self::Quic(_))
+    }
+
+    /// The mean rate on the wire in bit/s, with packets of this size; of those that adapt, the greatest.
     #[must_use]
     pub fn mean_rate(&self, packet: Bytes) -> f64 {
         match self {
@@ -361,6 +371,7 @@ impl Udp {
             Self::Game { interval, size } => 8.0 * size.mean_at_most(packet.0 as f64) / interval.secs(),
             Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
             Self::Tfrc(tfrc) => tfrc.max_rate.map_or(f64::INFINITY, Rate::bits),
+            Self::Quic(_) => f64::INFINITY,
             Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
             }

@@ -4,8 +4,8 @@ use super::link::DELAYS;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Short, Tcp, Tfrc, TrafficKind, Transfer, Udp,
-    Video, Web,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Quic, QuicControl, Short, Tcp, Tfrc,
+    TrafficKind, Transfer, UDP_HEADER, Udp, Video, Web, has_quic,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -67,6 +67,8 @@ kinds! {
     Ping = "ping" has [ecn, interval, packet_size];
     /// UDP as fast as TCP-Friendly Rate Control allows: TCP's mean rate, but smoother.
     Tfrc = "tfrc" has [ecn, max_rate, damping, history_discounting, packet_size];
+    /// A download over QUIC, by the quinn stack itself; for builds with it.
+    Quic = "quic" has [ecn, congestion, size, packet_size];
 }
 
 params! {
@@ -109,7 +111,7 @@ params! {
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
         /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; for
         /// `web`, auto is pareto(10 kB, 1.3). Of `game`, the size of a packet on the wire, at
-        /// most `packet_size`; auto is uniform(60 B, 180 B).
+        /// most `packet_size`; auto is uniform(60 B, 180 B). Of `quic`, the download; auto is without end.
         size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
         lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
@@ -134,7 +136,7 @@ params! {
         /// The most of a `dash` video that its client has ahead of what it plays; with less room than a chunk it waits.
         playback_buffer: Span = Span::s(30), "s", Range::new(0.1, 3600.0);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
-        /// dropping them. Of the sources only `tfrc` responds to marks, as to losses. TCP has its own `ecn`.
+        /// dropping them. Of the sources only `tfrc` and `quic`, which has no ECT(1), respond to marks. TCP has its own `ecn`.
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
@@ -183,6 +185,8 @@ params! {
         damping: bool = false, "";
         /// Whether the receiver of `tfrc` counts loss intervals less after a long time without loss (RFC 5348, section 5.5).
         history_discounting: bool = true, "";
+        /// The congestion control of the sender of `quic`.
+        congestion: QuicControl = QuicControl::Cubic, "";
     }
 }
 
@@ -310,6 +314,7 @@ impl TrafficEntry {
                 damping: table.damping,
                 discounting: table.history_discounting,
             })),
+            KindName::Quic => udp(Udp::Quic(Quic { congestion: table.congestion, size: table.size })),
             KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
                 voice: Some(table.codec),
@@ -503,7 +508,35 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
         KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
         }
+        KindName::Quic => quic(table, path, reader),
         _ => {}
+    }
+}
+
+/// Records why the stack of QUIC cannot send the packets of an entry.
+fn quic(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
+    let least = Bytes(Quic::LEAST_PAYLOAD + UDP_HEADER as u64);
+    let kind = Some("\"quic\"".to_owned());
+    if !has_quic() {
+        let cure =
+            "this build has no QUIC stack; build the extension with it: cargo build -p py --features quic";
+        reader.refuse(&below(path, "kind"), kind, cure);
+    }
+    let at = below(path, "packet_size");
+    if let Some(size) = table.packet_size.filter(|size| *size < least)
+        && reader.fine(&[&at])
+    {
+        let message =
+            format!("must be at least {}, because QUIC's path carries 1200 B of payload", least.value());
+        reader.refuse(&at, Some(size.value().to_string()), message);
+    }
+    let at = below(path, "ecn");
+    if table.ecn == Ecn::Ect1 && reader.fine(&[&at]) {
+        reader.refuse(
+            &at,
+            Some("\"ect1\"".to_owned()),
+            "the stack of QUIC sends ECT(0): \"ect0\" or \"none\"",
+        );
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::engine::order::Key;
 use aqm::unit::Span;
 use scenario::Scenario;
-use scenario::model::{self, Tcp, TrafficKind, Udp};
+use scenario::model::{self, Tcp, TrafficKind};
 
 /// A packet may be delivered before its time: when it arrives, and whether it was marked on its last links.
 #[derive(Clone, Copy, Debug)]
@@ -114,7 +114,7 @@ fn is_answered_at_once(kind: &TrafficKind) -> bool {
         TrafficKind::Ftp(tcp) => at_once(tcp),
         // A request sets out where acknowledgements do.
         TrafficKind::Transfer(tcp, transfer) => at_once(tcp) && transfer.request.is_none(),
-        TrafficKind::Udp(Udp::Tfrc(_), _) | TrafficKind::Short(..) | TrafficKind::Web(..) => false,
-        TrafficKind::Udp(..) => true,
+        TrafficKind::Short(..) | TrafficKind::Web(..) => false,
+        TrafficKind::Udp(udp, _) => !udp.adapts(),
     }
 }

@@ -137,6 +137,9 @@ fn fixed_key_of_udp(a: &Udp, b: &Udp) -> Option<&'static str> {
         }
         (Udp::Cbr { burst, .. }, Udp::Cbr { burst: other, .. }) => first(&[("pacing_burst", burst != other)]),
         (Udp::Trace(a), Udp::Trace(b)) => first(&[("file", a != b)]),
+        (Udp::Quic(a), Udp::Quic(b)) => {
+            first(&[("congestion", a.congestion != b.congestion), ("size", a.size != b.size)])
+        }
         (Udp::Tfrc(a), Udp::Tfrc(b)) => first(&[
             ("damping", a.damping != b.damping),
             ("history_discounting", a.discounting != b.discounting),

@@ -80,9 +80,9 @@ impl<P: Probe> Simulation<P> {
         match kind {
             TrafficKind::Udp(udp, _) => {
                 let sources = self.endpoints.sources_of(class);
-                // The events of TFRC stay: what is due at the next is seen then.
+                // The events of TFRC and QUIC stay: what is due at the next is seen then.
                 let due = match udp {
-                    Udp::Tfrc(_) => HashMap::new(),
+                    Udp::Tfrc(_) | Udp::Quic(_) => HashMap::new(),
                     _ => self.withdraw(&sources, Event::Datagram),
                 };
                 for i in sources {

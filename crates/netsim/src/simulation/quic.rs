@@ -1,0 +1,105 @@
+//! The flows of stacks from outside, whose ends act at their own times and when a datagram comes.
+
+use super::{Simulation, WindowSample};
+use crate::engine::event::Event;
+use crate::engine::order::Order;
+use crate::measure::probe::Probe;
+use crate::packet::{Header, Packet, PacketKind};
+use crate::stack::Broken;
+use crate::traffic::source::Departure;
+use aqm::unit::Time;
+use scenario::model::Ecn;
+use std::panic::resume_unwind;
+
+impl<P: Probe> Simulation<P> {
+    /// Something may be due.
+    #[cold]
+    pub(super) fn on_stack_event<C: Order>(&mut self, clock: C, index: u32) {
+        let now = self.now();
+        let source = &mut self.endpoints.sources[index as usize];
+        let active = (source.since..source.stop).contains(&now);
+        if let Some(connection) = source.connection_mut() {
+            connection.on_event(now, active);
+        }
+        self.drive(clock, index);
+    }
+
+    /// A datagram has come to one of the ends.
+    #[cold]
+    pub(super) fn on_stack_datagram<C: Order>(&mut self, clock: C, packet: &Packet) {
+        let now = self.now();
+        let source = &mut self.endpoints.sources[packet.flow as usize];
+        let is_data = packet.kind == PacketKind::Datagram;
+        let Some(connection) = source.connection_mut() else { return };
+        let before = connection.delivered();
+        connection.on_arrival(now, packet.number(), is_data, packet.codepoint());
+        self.drive(clock, packet.flow);
+        let source = &mut self.endpoints.sources[packet.flow as usize];
+        let Some(connection) = source.connection_mut() else { return };
+        let (arrived, took) = (connection.delivered() - before, connection.completed(now));
+        source.on_arrival(arrived, false);
+        if let Some(took) = took {
+            self.deliveries.on_completion(packet.class() as u16, took);
+        }
+        while let Some(took) = self.endpoints.sources[packet.flow as usize]
+            .connection_mut()
+            .and_then(|connection| connection.round_trip())
+        {
+            self.note_round_trip(packet, took);
+        }
+    }
+
+    /// Samples the windows of senders.
+    pub(super) fn sample_stacks(&mut self, now: Time) {
+        let sources = self.endpoints.sources.iter().enumerate();
+        self.windows.extend(sources.filter_map(|(i, source)| {
+            let connection = source.connection()?;
+            let sender = connection.sender()?;
+            let threshold = sender.threshold.filter(|&threshold| threshold < u64::MAX);
+            Some(WindowSample {
+                t: now.secs(),
+                flow: i as u32,
+                class: source.class,
+                cwnd: connection.segments(sender.window),
+                ssthresh: threshold.map_or(f64::INFINITY, |threshold| connection.segments(threshold)),
+            })
+        }));
+    }
+
+    /// Lets the ends act, puts their datagrams on the network, and the next time at which something is due on the event list.
+    fn drive<C: Order>(&mut self, clock: C, index: u32) {
+        let now = self.now();
+        let Self { endpoints, network, .. } = self;
+        for (flow, number) in network.path_losses.contents.drain(..) {
+            if let Some(connection) = endpoints.sources[flow as usize].connection_mut() {
+                connection.forget(number);
+            }
+        }
+        let source = &mut endpoints.sources[index as usize];
+        let (class, forward, stop) = (source.class, source.forward, source.stop);
+        let (reverse, uses_ecn) = (source.reverse.expect("it answers"), source.ecn != Ecn::None);
+        let Some(connection) = source.connection_mut() else { return };
+        let mut send = |departure: Departure| {
+            let Departure { is_data, number, size, ecn } = departure;
+            let hop = if is_data { forward } else { reverse };
+            let header = Header { flow: index, generation: 0, hop, class, size };
+            let ecn = if uses_ecn { ecn } else { Ecn::None };
+            network.send_now(clock, &Packet::content(now, header, is_data, ecn, number));
+        };
+        let polled = loop {
+            match connection.poll(now, &mut send) {
+                Ok(true) => {}
+                Ok(false) => break Ok(()),
+                Err(problem) => break Err(problem),
+            }
+        };
+        if let Err(problem) = polled {
+            let name = &self.scenario.traffic[usize::from(class)].name;
+            // The caller reports it, so that no text of a panic comes before.
+            resume_unwind(Box::new(Broken(format!("traffic.{name}: its stack cannot go on: {problem}"))));
+        }
+        if let Some(next) = connection.next_event(stop) {
+            network.events.push(next, Event::Datagram(index));
+        }
+    }
+}

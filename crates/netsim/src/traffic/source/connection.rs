@@ -1,0 +1,197 @@
+//! A connection of a stack from outside: its two ends, the datagrams that are under way, and when the ends are woken.
+
+use crate::engine::rng::Stream;
+use crate::stack::{self, Codepoint, Datagram, Stack, State, Wanted};
+use aqm::Uniform as _;
+use aqm::unit::{Bytes, Span, Time};
+use scenario::model::{Ecn, Quic, UDP_HEADER};
+use std::collections::HashMap;
+
+/// How often the ends are polled at one time before they count as stuck: far more than packets arrive at a nanosecond.
+const MOST_POLLS: u32 = 10_000;
+
+/// The two ends of a flow.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    quic: Quic,
+    payload: u16,
+    rng: Stream,
+    /// The end that sends the data, and the end that asks for it, once the flow has begun.
+    ends: Option<[Box<dyn Stack>; 2]>,
+    /// The content of the datagrams under way, by number.
+    contents: HashMap<u32, Vec<u8>>,
+    /// The number of the next datagram.
+    next: u32,
+    /// Room for the datagrams of a poll.
+    out: Vec<Datagram>,
+    /// When they are woken; [`Time::MAX`] if not at all.
+    wake: Time,
+    /// The time of the last poll, and the polls then.
+    polled: (Time, u32),
+    begun: Time,
+    has_stopped: bool,
+    is_complete: bool,
+    /// What the sender counted before the flow last began, and by the end of the warm-up.
+    earlier: u64,
+    lost_at_warmup: u64,
+}
+
+/// A datagram that is sent now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Departure {
+    /// Whether the end sends it that sends the data.
+    pub(crate) is_data: bool,
+    pub(crate) number: u32,
+    pub(crate) size: u16,
+    pub(crate) ecn: Ecn,
+}
+
+impl Connection {
+    pub(super) fn new(quic: &Quic, packet: Bytes, rng: Stream) -> Self {
+        let payload = (packet.0 as u16).saturating_sub(UDP_HEADER as u16);
+        Self {
+            quic: *quic,
+            payload,
+            rng,
+            ends: None,
+            contents: HashMap::new(),
+            next: 0,
+            out: Vec::new(),
+            wake: Time::MAX,
+            polled: (Time::MAX, 0),
+            begun: Time::MAX,
+            has_stopped: false,
+            is_complete: false,
+            earlier: 0,
+            lost_at_warmup: 0,
+        }
+    }
+
+    /// Its event has come. The flow begins if it has not and `active`, and stops if it has begun and is not `active`.
+    pub(crate) fn on_event(&mut self, now: Time, active: bool) {
+        if self.wake <= now {
+            self.wake = Time::MAX;
+        }
+        match &mut self.ends {
+            None if active => {
+                let size = self.quic.size.map(|size| self.rng.draw(&size).0);
+                let mut seed = [0; 32];
+                seed.fill_with(|| (self.rng.uniform() * 256.0) as u8);
+                let wanted = Wanted { quic: &self.quic, size, payload: self.payload, seed };
+                self.ends = Some(stack::make(&wanted));
+                (self.begun, self.has_stopped, self.is_complete) = (now, false, false);
+            }
+            Some([sender, _]) if !active && !self.has_stopped => {
+                self.has_stopped = true;
+                sender.stop();
+            }
+            _ => {}
+        }
+    }
+
+    /// A datagram has come to one of the ends.
+    pub(crate) fn on_arrival(&mut self, now: Time, number: u32, is_data: bool, ecn: Codepoint) {
+        // A copy comes a second time, which a transport would notice and drop.
+        if let (Some(content), Some(ends)) = (self.contents.remove(&number), &mut self.ends) {
+            ends[usize::from(is_data)].recv(now, &content, ecn);
+        }
+    }
+
+    /// A datagram is lost.
+    pub(crate) fn forget(&mut self, number: u32) {
+        self.contents.remove(&number);
+    }
+
+    /// The datagrams whose content is kept.
+    pub(crate) fn kept(&self) -> u64 {
+        self.contents.len() as u64
+    }
+
+    /// Lets both ends act at their time. Returns whether one of them asks for more now.
+    pub(crate) fn poll(&mut self, now: Time, mut send: impl FnMut(Departure)) -> Result<bool, String> {
+        let Some(ends) = &mut self.ends else { return Ok(false) };
+        self.polled = if self.polled.0 == now { (now, self.polled.1 + 1) } else { (now, 0) };
+        let mut next = None;
+        for (end, is_data) in ends.iter_mut().zip([true, false]) {
+            end.poll(now, &mut self.out)?;
+            for Datagram { payload, ecn } in self.out.drain(..) {
+                let size = u16::try_from(payload.len() + UDP_HEADER as usize);
+                let size = size.map_err(|_| format!("it sends a datagram of {} B", payload.len()))?;
+                let number = self.next;
+                self.next = self.next.wrapping_add(1);
+                self.contents.insert(number, payload);
+                send(Departure { is_data, number, size, ecn });
+            }
+            next = next.into_iter().chain(end.timeout().filter(|&timeout| timeout <= now)).min();
+        }
+        match next {
+            Some(timeout) if self.polled.1 >= MOST_POLLS => Err(format!(
+                "it asks again and again to be woken at {} s, which is not in the future of {} s",
+                timeout.secs(),
+                now.secs()
+            )),
+            Some(_) => Ok(true),
+            None => Ok(false),
+        }
+    }
+
+    /// When an event is needed, if none comes by then; the flow stops at `stop`.
+    pub(crate) fn next_event(&mut self, stop: Time) -> Option<Time> {
+        let stop = if self.has_stopped { Time::MAX } else { stop };
+        let timeouts = self.ends.iter_mut().flatten().filter_map(|end| end.timeout());
+        let next = timeouts.fold(stop, Time::min);
+        (next < self.wake).then(|| {
+            self.wake = next;
+            next
+        })
+    }
+
+    /// The states of the sender and the receiver.
+    fn states(&self) -> Option<[State; 2]> {
+        self.ends.as_ref().map(|[sender, receiver]| [sender.state(), receiver.state()])
+    }
+
+    /// What the sender knows, if the flow has begun.
+    pub(crate) fn sender(&self) -> Option<State> {
+        self.states().map(|[sender, _]| sender)
+    }
+
+    /// The payload of a full packet, in which windows are counted.
+    pub(crate) fn segments(&self, bytes: u64) -> f64 {
+        bytes as f64 / f64::from(self.payload)
+    }
+
+    /// Bytes that the application has had since the flow last began.
+    pub(crate) fn delivered(&self) -> u64 {
+        self.states().map_or(0, |[_, receiver]| receiver.delivered)
+    }
+
+    /// How long the download took, once, when it is complete and was not cut short.
+    pub(crate) fn completed(&mut self, now: Time) -> Option<Span> {
+        let fresh = !self.is_complete && self.states().is_some_and(|[_, receiver]| receiver.complete);
+        self.is_complete |= fresh;
+        (fresh && self.quic.size.is_some() && !self.has_stopped).then(|| now - self.begun)
+    }
+
+    /// The next of the round trips that the sender has measured.
+    pub(crate) fn round_trip(&mut self) -> Option<Span> {
+        self.ends.as_mut()?[0].round_trip()
+    }
+
+    /// Packets that the sender took for lost, over the whole run and by the end of the warm-up.
+    pub(crate) fn lost(&self) -> [u64; 2] {
+        [self.earlier + self.sender().map_or(0, |sender| sender.lost), self.lost_at_warmup]
+    }
+
+    /// The warm-up is over.
+    pub(crate) fn note_warmup(&mut self) {
+        [self.lost_at_warmup, _] = self.lost();
+    }
+
+    /// Abandons its connection, until it begins another; its event is off the list.
+    pub(super) fn rest(&mut self) {
+        [self.earlier, _] = self.lost();
+        self.contents.clear();
+        (self.ends, self.wake) = (None, Time::MAX);
+    }
+}

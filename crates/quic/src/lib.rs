@@ -1,0 +1,26 @@
+//! QUIC in the simulator: quinn's own state machine at both ends of a connection, in virtual time.
+//!
+//! The client asks for a download, and the server sends it on the same stream. The handshake, the encryption, the loss
+//! recovery, the pacing and the congestion control are those of quinn and `rustls`; here are the application, the clock and the
+//! counters. All times are offsets from one [`std::time::Instant`], so that no clock is read during a run. The content of
+//! datagrams is random, as keys are, but their times and sizes follow from the seed.
+//!
+//! # Departures from quinn's defaults
+//! The packets have the largest size from the first on, in place of a search for it: a scenario states the size. No
+//! connection ends because it is idle.
+
+mod control;
+mod end;
+mod tls;
+
+use netsim::stack::{Stack, Wanted};
+
+/// From now on scenarios may have traffic of `kind = "quic"`.
+pub fn install() {
+    netsim::stack::install(make);
+}
+
+/// The server and the client of a connection.
+fn make(wanted: &Wanted<'_>) -> [Box<dyn Stack>; 2] {
+    [Box::new(end::End::server(wanted)), Box::new(end::End::client(wanted))]
+}
