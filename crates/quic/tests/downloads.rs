@@ -43,10 +43,6 @@ fn every_control_fills_the_link() {
             let results = results(&text, 1);
             // Of 1500 bytes, 28 are of IP and UDP, and some 34 of QUIC's packet, frame and tag.
             let share = results.classes["x"].totals.goodput / (mbit * 1e6 * 1438.0 / 1500.0);
-            println!(
-                "{control} {rate}: {share:.4}, rtt {:?}, utilisation {:.4}",
-                results.classes["x"].rtt_idle, results.metrics.link.utilisation
-            );
             assert!((0.95..=1.001).contains(&share), "{control} over {rate}: {share}");
         }
     }
@@ -72,7 +68,6 @@ fn what_random_loss_takes_is_sent_again_and_all_arrives() {
     assert!(rows.iter().all(|row| row.bytes == 2_000_000), "{rows:?}");
     let lost: u64 = rows.iter().map(|row| row.losses).sum();
     let repaired = class.totals.retransmits_total.unwrap();
-    println!("{lost} lost, {repaired} taken for lost");
     assert!(lost > 20 && repaired > lost / 2 && repaired < 2 * lost, "{repaired} of {lost}");
     assert_eq!(class.totals.timeouts_total, None, "quinn does not count them");
 }
@@ -88,7 +83,6 @@ fn marks_reach_the_sender_in_place_of_losses() {
     };
     let (marked, rows): (Results, Vec<FlowRow>) = of("ect0");
     let link = &marked.metrics.link.traffic;
-    println!("{} marks, p95 {:?}", link.marks, link.queue_delay_p95);
     assert!(link.marks > 5, "{}", link.marks);
     assert!(rows[0].marks >= link.marks, "{} of {}", rows[0].marks, link.marks);
     // A sender that were deaf to marks would fill the buffer.
@@ -109,7 +103,6 @@ fn windows_and_round_trips_are_those_of_the_stack() {
         .iter()
         .fold((f64::MAX, 0.0_f64), |(low, high), sample| (low.min(sample.cwnd), high.max(sample.cwnd)));
     // The path holds 17 packets, its buffer 50: the window grows to what both hold, and CUBIC keeps 70 % of it.
-    println!("{low} {high}");
     assert!((30.0..55.0).contains(&low) && (60.0..75.0).contains(&high), "{low} to {high}");
     let totals = &run.results().unwrap().classes["x"].totals;
     let (mean, max) = (totals.rtt_mean.unwrap(), totals.rtt_max.unwrap());
