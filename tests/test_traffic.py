@@ -104,7 +104,7 @@ def test_the_example_of_every_kind_runs(kind: str) -> None:
     keys = EXAMPLES[kind].replace("conference.pcap", str(FILE))
     text = f'duration = "6 s"\ndumbbell = {{}}\ntraffic = [{{ name = "one", kind = "{kind}", {keys} }}]\n'
     if kind == "quic" and not _core.HAS_QUIC:
-        with pytest.raises(ScenarioError, match='traffic.one.kind = "quic": .*--features quic'):
+        with pytest.raises(ScenarioError, match=r'traffic\.one\.kind = "quic": .*--features quic'):
             Scenario.parse(text).check()
         return
     assert aqmlab.run(Scenario.parse(text)).runs[0].classes["one"]["arrivals"] > 0
