@@ -169,3 +169,20 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (folder / "secret.txt").write_text("secret", encoding="utf-8")
     monkeypatch.setattr(built, "FOLDER", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the library of the transport in C among the examples."""
+    return compiled_stack(tmp_path_factory.mktemp("stack") / "mine.so")
+
+
+def compiled_stack(library: Path, **changes: str) -> Path:
+    """Compile the transport in C among the examples, in whose source the words that are keys become the values."""
+    source = (ROOT / "examples" / "c" / "stack.c").read_text()
+    for old, new in changes.items():
+        source = source.replace(old, new)
+    include = ROOT / "python" / "aqmlab" / "include"
+    command = ["cc", "-O2", "-shared", "-fPIC", "-I", include, "-x", "c", "-", "-o", library]
+    subprocess.run(command, input=source, text=True, check=True)
+    return library

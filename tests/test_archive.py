@@ -133,7 +133,7 @@ file = "{trace.name}"
     for file in (own, trace, rates):
         file.unlink()
     monkeypatch.chdir("/")
-    with pytest.raises(ArchiveError, match=r"2 programs in Python.*sealed/scenarios/own-\w+\.py: .*--trust"):
+    with pytest.raises(ArchiveError, match=r"2 programs that it has: .*sealed/scenarios/own-\w+\.py: .*--trust"):
         verify(archive)
     found = verify(archive, trust=True)
     assert [one.is_same for one in found.repeated] == [True, True], repr(found)

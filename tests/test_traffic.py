@@ -100,8 +100,8 @@ def test_a_trace_is_found_beside_its_scenario_and_from_where_a_result_was_saved(
 
 
 @pytest.mark.parametrize("kind", [entry["name"] for entry in aqmlab.catalogue()["traffic"]])
-def test_the_example_of_every_kind_runs(kind: str) -> None:
-    keys = EXAMPLES[kind].replace("conference.pcap", str(FILE))
+def test_the_example_of_every_kind_runs(kind: str, stack: Path) -> None:
+    keys = EXAMPLES[kind].replace("conference.pcap", str(FILE)).replace("mine.so", str(stack))
     text = f'duration = "6 s"\ndumbbell = {{}}\ntraffic = [{{ name = "one", kind = "{kind}", {keys} }}]\n'
     if kind == "quic" and not _core.HAS_QUIC:
         with pytest.raises(ScenarioError, match=r'traffic\.one\.kind = "quic": .*--features quic'):

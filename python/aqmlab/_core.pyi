@@ -36,6 +36,9 @@ class ScenarioError(ValueError):
 class CompiledCodeError(RuntimeError):
     """The compiled code of a user's own discipline met an exception; interpreted, the same run raises it."""
 
+class StackError(RuntimeError):
+    """A program's own transport cannot go on, or breaks the contract of its interface."""
+
 class ArrowStream(Protocol):
     def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 

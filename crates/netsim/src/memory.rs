@@ -100,7 +100,7 @@ pub fn known_memory(scenario: &Scenario) -> u64 {
             TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
             TrafficKind::Short(..) | TrafficKind::Web(..) => 0,
             TrafficKind::Udp(Udp::Tfrc(_), _) => count * (size_of::<Source>() + size_of::<Ends>()) as u64,
-            TrafficKind::Udp(Udp::Quic(_), _) => {
+            TrafficKind::Udp(Udp::Stack(_), _) => {
                 count * (size_of::<Source>() + size_of::<Connection>()) as u64
             }
             TrafficKind::Udp(..) => count * size_of::<Source>() as u64,

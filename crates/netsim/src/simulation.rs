@@ -13,8 +13,8 @@ mod live;
 mod paths;
 mod present;
 mod quality;
-mod quic;
 mod set_up;
+mod stacks;
 mod summary;
 mod tap;
 mod tfrc;
@@ -176,6 +176,7 @@ impl<P: Probe> Simulation<P> {
             self.network.catch_up_all(reached);
         }
         if until == self.end && !self.finished && !self.has_stopped() {
+            self.refuse_stuck_stacks();
             self.close();
             if cfg!(debug_assertions) {
                 let found = self.violations();

@@ -5,7 +5,7 @@
 //! beside its packets. A program that has a stack [installs](install) what makes its ends.
 
 use aqm::unit::{Span, Time};
-use scenario::model::{Ecn, Quic};
+use scenario::model::{Ecn, Known};
 use std::fmt::Debug;
 use std::sync::OnceLock;
 
@@ -81,8 +81,8 @@ pub struct State {
 /// The connection whose ends are to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// Its settings.
-    pub quic: &'a Quic,
+    /// What runs at its ends.
+    pub stack: &'a scenario::model::Stack,
     /// The bytes that are downloaded; without end if none.
     pub size: Option<u64>,
     /// The largest payload of its datagrams.
@@ -91,8 +91,8 @@ pub struct Wanted<'a> {
     pub seed: [u8; 32],
 }
 
-/// Makes the end that sends the data and the end that asks for it.
-pub type Maker = fn(&Wanted<'_>) -> [Box<dyn Stack>; 2];
+/// Makes the end that sends the data and the end that asks for it; the error is the reason why it cannot.
+pub type Maker = fn(&Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String>;
 
 /// The panic with which a stack that cannot go on ends its run: the reason, in a sentence.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -100,16 +100,16 @@ pub struct Broken(pub String);
 
 static MAKER: OnceLock<Maker> = OnceLock::new();
 
-/// From now on scenarios may have QUIC, whose ends `maker` makes; only the first call has an effect.
-pub fn install(maker: Maker) {
+/// From now on scenarios may have the stacks that are `known`, whose ends `maker` makes; only the first call has an effect.
+pub fn install(maker: Maker, known: Known) {
     let _ = MAKER.set(maker);
-    scenario::model::accept_quic();
+    scenario::model::accept_stacks(known);
 }
 
 /// The ends of a connection.
 ///
 /// # Panics
-/// If no maker is installed: the check of a scenario refuses QUIC then.
-pub(crate) fn make(wanted: &Wanted<'_>) -> [Box<dyn Stack>; 2] {
-    MAKER.get().expect("a checked scenario has QUIC only where a stack is installed")(wanted)
+/// If no maker is installed: the check of a scenario refuses stacks then.
+pub(crate) fn make(wanted: &Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String> {
+    MAKER.get().expect("a checked scenario has a stack only where one is installed")(wanted)
 }

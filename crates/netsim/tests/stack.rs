@@ -5,7 +5,7 @@ use netsim::Simulation;
 use netsim::stack::{Broken, Codepoint, Datagram, Stack, State, Wanted, install};
 use run::Results;
 use scenario::Document;
-use scenario::model::{Ecn, QuicControl};
+use scenario::model::{self, Ecn, Known, QuicControl};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The interval at which the toy sends.
@@ -18,6 +18,8 @@ struct Toy {
     next: Time,
     /// Whether it asks for a time that has been, as a stack does that confuses its clocks.
     is_late: bool,
+    /// Whether it sends one datagram and then waits for nothing, as a stack does that forgets its timers.
+    is_mute: bool,
     seen: State,
     number: u64,
     answer: Option<Vec<u8>>,
@@ -27,7 +29,7 @@ struct Toy {
 impl Toy {
     fn new(sends: bool, is_late: bool) -> Self {
         let (seen, answer, round_trip) = (State::default(), None, None);
-        Self { sends, next: Time::ZERO, is_late, seen, number: 0, answer, round_trip }
+        Self { sends, next: Time::ZERO, is_late, is_mute: false, seen, number: 0, answer, round_trip }
     }
 }
 
@@ -54,7 +56,7 @@ impl Stack for Toy {
         if self.sends && now >= self.next {
             let payload = [&now.nanos().to_be_bytes()[..], &[7; 1192]].concat();
             out.push(Datagram { payload, ecn: Ecn::Ect0 });
-            self.next = now + EVERY;
+            self.next = if self.is_mute { Time::MAX } else { now + EVERY };
         }
         Ok(())
     }
@@ -62,7 +64,7 @@ impl Stack for Toy {
     fn timeout(&mut self) -> Option<Time> {
         match (self.sends, self.is_late && self.next > Time::ZERO + Span::s(1)) {
             (true, true) => Some(Time::from_nanos(self.next.nanos() / 2)),
-            (true, false) => Some(self.next),
+            (true, false) => Some(self.next).filter(|&next| next < Time::MAX),
             (false, _) => None,
         }
     }
@@ -81,13 +83,17 @@ impl Stack for Toy {
 }
 
 /// The control decides which toy it is, because all tests of a process share the maker.
-fn toys(wanted: &Wanted<'_>) -> [Box<dyn Stack>; 2] {
-    let is_late = wanted.quic.congestion == QuicControl::Bbr;
-    [Box::new(Toy::new(true, is_late)), Box::new(Toy::new(false, is_late))]
+fn toys(wanted: &Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String> {
+    let is = |control| *wanted.stack == model::Stack::Quinn(control);
+    if wanted.size.is_some() {
+        return Err("it knows no sizes".to_owned());
+    }
+    let toy = |sends| Toy { is_mute: is(QuicControl::NewReno), ..Toy::new(sends, is(QuicControl::Bbr)) };
+    Ok([Box::new(toy(true)), Box::new(toy(false))])
 }
 
 fn run(keys: &str) -> Simulation<()> {
-    install(toys);
+    install(toys, Known { quinn: true, load: |_| Ok(Default::default()) });
     let text = format!(
         "duration = \"10 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n{keys}\n[record]\ncwnd = \"1 s\"\n"
     );
@@ -98,6 +104,12 @@ fn run(keys: &str) -> Simulation<()> {
 
 fn results(keys: &str) -> Results {
     run(keys).results()
+}
+
+/// The reason why a run with these keys ends.
+fn broken(keys: &str) -> String {
+    let run = || run(&format!("[[traffic]]\nname = \"x\"\nkind = \"quic\"\n{keys}\n"));
+    catch_unwind(AssertUnwindSafe(run)).unwrap_err().downcast::<Broken>().unwrap().0
 }
 
 #[test]
@@ -131,11 +143,23 @@ fn a_stack_learns_of_marks_if_the_entry_uses_ecn() {
 
 #[test]
 fn a_stack_that_asks_for_the_past_ends_its_run_with_a_reason() {
-    let late = || run("[[traffic]]\nname = \"x\"\nkind = \"quic\"\ncongestion = \"bbr\"\n");
-    let broken = catch_unwind(AssertUnwindSafe(late)).unwrap_err().downcast::<Broken>().unwrap();
     let expected = "traffic.x: its stack cannot go on: it asks again and again to be woken at 0.505 s, which is not in \
                     the future of 1 s";
-    assert_eq!(broken.0, expected);
+    assert_eq!(broken("congestion = \"bbr\""), expected);
+}
+
+#[test]
+fn a_stack_that_never_asks_for_a_time_ends_its_run_with_a_reason() {
+    let expected = "traffic.x: its stack cannot go on: its ends ask for no time, no datagram is under way, and the download \
+                    is not complete";
+    assert_eq!(broken("congestion = \"newreno\""), expected);
+    // After its end it may be silent.
+    run("[[traffic]]\nname = \"x\"\nkind = \"quic\"\ncongestion = \"newreno\"\nstop = \"5 s\"\n");
+}
+
+#[test]
+fn a_stack_that_cannot_be_made_ends_its_run_with_its_reason() {
+    assert_eq!(broken("size = \"1 MB\""), "traffic.x: its stack cannot go on: it knows no sizes");
 }
 
 #[test]

@@ -18,7 +18,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Link, Loss, Traffic, TrafficKind, Udp};
+use scenario::model::{Arrival, Download, Link, Loss, Stack, Traffic, TrafficKind, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -169,16 +169,22 @@ impl Scenario {
         self.read().map(|(_, json)| &**json)
     }
 
-    /// The packets of each trace, in the order of the entries: for each packet eight bytes of time in ns, two of size.
+    /// What each trace and stack has read, in the order of the entries: of a stack its library, of a trace for each packet
+    /// eight bytes of time in ns, two of size.
     fn traces<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let traces = self.checked()?.traffic.iter().filter_map(|traffic| match &traffic.kind {
-            TrafficKind::Udp(Udp::Trace(arrivals), _) => Some(arrivals),
-            _ => None,
-        });
         let packet = |arrival: &Arrival| {
             arrival.at.nanos().to_le_bytes().into_iter().chain(arrival.size.to_le_bytes())
         };
-        Ok(traces.map(|trace| PyBytes::new(py, &trace.iter().flat_map(packet).collect::<Vec<_>>())).collect())
+        let content = |kind: &TrafficKind| match kind {
+            TrafficKind::Udp(Udp::Trace(arrivals), _) => {
+                Some(PyBytes::new(py, &arrivals.iter().flat_map(packet).collect::<Vec<_>>()))
+            }
+            TrafficKind::Udp(Udp::Stack(Download { stack: Stack::Library(library), .. }), _) => {
+                Some(PyBytes::new(py, &library.content))
+            }
+            _ => None,
+        };
+        Ok(self.checked()?.traffic.iter().filter_map(|traffic| content(&traffic.kind)).collect())
     }
 
     /// What links follow that is in files: the link, the key without the direction, and the content as numbers of eight
@@ -198,8 +204,12 @@ impl Scenario {
     #[getter]
     fn reads_files(&self) -> PyResult<bool> {
         let checked = self.checked()?;
-        let traced = |traffic: &Traffic| matches!(traffic.kind, TrafficKind::Udp(Udp::Trace(_), _));
-        Ok(checked.traffic.iter().any(traced)
+        let has_file = |traffic: &Traffic| match &traffic.kind {
+            TrafficKind::Udp(Udp::Trace(_), _) => true,
+            TrafficKind::Udp(Udp::Stack(download), _) => matches!(download.stack, Stack::Library(_)),
+            _ => false,
+        };
+        Ok(checked.traffic.iter().any(has_file)
             || checked.links.iter().any(|link| !recordings(link).is_empty())
             || !own_algorithms(checked).is_empty())
     }
@@ -424,9 +434,8 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
         super::own::set_loader();
-        #[cfg(feature = "quic")]
-        quic::install();
-        module.add("HAS_QUIC", cfg!(feature = "quic"))?;
+        stacks::install();
+        module.add("HAS_QUIC", stacks::HAS_QUINN)?;
         let error = py.get_type::<ScenarioError>();
         error.setattr("problems", PyTuple::empty(py))?;
         ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))
@@ -437,7 +446,7 @@ mod _core {
     #[pymodule_export]
     use super::fluid::Fluid;
     #[pymodule_export]
-    use super::own::{CompiledCodeError, Draws, Packet, Queue, uniform_address};
+    use super::own::{CompiledCodeError, Draws, Packet, Queue, StackError, uniform_address};
     #[pymodule_export]
     use super::rows::rows;
     #[pymodule_export]

@@ -65,7 +65,7 @@ pub(crate) fn caught<T>(interpreted: bool, work: impl FnOnce() -> T) -> PyResult
             CompiledCodeError::new_err(message)
         }
         Err(payload) => match payload.downcast::<netsim::stack::Broken>() {
-            Ok(broken) => PyRuntimeError::new_err(broken.0),
+            Ok(broken) => StackError::new_err(broken.0),
             Err(payload) => resume_unwind(payload),
         },
     })
@@ -76,6 +76,13 @@ pyo3::create_exception!(
     CompiledCodeError,
     PyRuntimeError,
     "The compiled code of an algorithm met an exception; interpreted, the same run raises it."
+);
+
+pyo3::create_exception!(
+    aqmlab._core,
+    StackError,
+    PyRuntimeError,
+    "A program's own transport cannot go on, or breaks the contract of its interface."
 );
 
 /// The module that this one calls.

@@ -132,7 +132,7 @@ impl Hosts {
         for entry in traffic.iter().filter(|entry| entry.count > 0) {
             let sender = match &entry.kind {
                 TrafficKind::Udp(udp @ Udp::Tfrc(_), _) => (udp.name(), "TFRC"),
-                TrafficKind::Udp(udp @ Udp::Quic(_), _) => (udp.name(), "QUIC"),
+                TrafficKind::Udp(udp @ Udp::Stack(_), _) => (udp.name(), "a program's own stack"),
                 _ => continue,
             };
             unmapped.push(Unmapped {

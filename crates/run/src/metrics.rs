@@ -193,15 +193,15 @@ metrics! {
     /// A set of flows.
     pub struct FlowMetrics {
         /// Distinct payload bits that arrive at the receivers per second, each when it arrives, in order or not; on the
-        /// linux engine, and of `quic`, when the application reads it, which is later if bits before it are missing.
+        /// linux engine, and of `quic` and `stack`, when the application reads it, which is later if bits before it are missing.
         goodput: f64 = "bit/s";
         /// Fairness of the goodputs x of the flows of an entry that do not come and go: (sum x)^2 / (n sum x^2); none if there
         /// are none. That of the whole run covers the flows that are there for the whole window, whose data crosses the
         /// observed link, and whose rate no application sets: not `voip`, `video`, `game`, `ping`.
         jain: Option<f64> = "";
-        /// Retransmission time-outs of all senders; unknown with `quic`.
+        /// Retransmission time-outs of all senders; unknown with `quic` or `stack`.
         timeouts: Option<u64> = "events";
-        /// Retransmitted packets; of `quic`, packets that the sender took for lost.
+        /// Retransmitted packets; of `quic` and `stack`, packets that the sender took for lost.
         retransmits: Option<u64> = "packets";
         /// `timeouts` over the whole run, including the warm-up.
         timeouts_total: Option<u64> = "events";
@@ -223,7 +223,7 @@ metrics! {
         path_loss_ratio: Option<f64> = "fraction";
         /// Mean round-trip time of packets: of TCP, from the sending of a segment to the arrival of the ACK of new data
         /// that echoes its time (RFC 7323, section 4), with the delay of a delayed ACK; of `ping`, from request to
-        /// answer; of `tfrc`, from a datagram to the next report, without its time at the receiver; of `quic`,
+        /// answer; of `tfrc`, from a datagram to the next report, without its time at the receiver; of `quic` and `stack`,
         /// from a packet to its acknowledgement. Unknown for TCP on the `linux` engine.
         rtt_mean: Option<f64> = "s";
         /// Median of those times, to three digits.
@@ -260,8 +260,8 @@ metrics! {
         /// at the rates of the links at the start; for a class only.
         delay_idle: Option<f64> = "s";
         /// Mean over the flows of the round-trip time without other traffic: the propagation delays, and the transmissions of
-        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`, `tfrc`
-        /// and `quic`; for a class only.
+        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`, `tfrc`,
+        /// `quic` and `stack`; for a class only.
         rtt_idle: Option<f64> = "s";
         /// Loss events per packet of `tfrc`, as its receivers see them: losses and marks within a round trip are one; in the
         /// window, for a class of `tfrc` only.

@@ -8,8 +8,8 @@ pub(crate) mod estimate;
 pub(crate) mod handover;
 mod header;
 mod link;
-mod quic;
 pub mod route;
+mod stack;
 pub(crate) mod tcp;
 mod traffic;
 pub(crate) mod variation;
@@ -27,8 +27,8 @@ pub use handover::{EVERY, Handover};
 pub use header::{HEADER, UDP_HEADER};
 pub(crate) use link::RATES;
 pub use link::{Change, EcnPath, Gilbert, Link, Loss, Steps};
-pub(crate) use quic::has_quic;
-pub use quic::{Quic, QuicControl, accept_quic};
+pub use stack::{Download, Known, Library, QuicControl, Stack, accept_stacks};
+pub(crate) use stack::{has_quinn, load_stack};
 pub use tcp::{
     Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing, Profile,
     RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,

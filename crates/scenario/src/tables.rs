@@ -5,6 +5,7 @@ mod cell;
 pub(crate) mod link;
 mod rates;
 mod recording;
+mod stack;
 pub(crate) mod star;
 pub(crate) mod sweep;
 mod tcp;

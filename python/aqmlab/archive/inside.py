@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -18,14 +19,18 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
 
     Nothing of the archive is imported or run before this. Raise ValueError, with the file and the reason.
     """
-    programs = [name for name in names if name.casefold().endswith((".py", ".pyc", ".so"))]
+    programs = {name for name in names if name.casefold().endswith((".py", ".pyc", ".so"))}
     for name in names:
         sealed = name.startswith(SCENARIOS)
         read = sealed or name.startswith(f"{VARIANTS}/") or PurePosixPath(name).name == "scenario.toml"
         if not (read and name.endswith(".toml")) or name.startswith(PAPER):
             continue
         path = folder / name
-        for key, text in texts(tomllib.loads(path.read_text(encoding="utf-8"))):
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        if sealed:
+            stacks = (entry for entry in document.get("traffic", []) if entry.get("kind") == "stack")
+            programs |= {os.path.normpath(PurePosixPath(name).parent / entry["file"]) for entry in stacks}
+        for key, text in texts(document):
             if key == "extends":
                 raise ValueError(f"{name}: extends = {text!r}: a scenario in an archive is whole")
             named = text.rpartition(":")[0] or text if is_own(text) else text
@@ -33,7 +38,7 @@ def require_inside(folder: Path, names: Sequence[str], trust: bool) -> None:
                 raise ValueError(f"{name}: {key} = {text!r}: not in the archive")
     if programs and not trust:
         raise ValueError(
-            f"its runs need {len(programs)} programs in Python that it has: {', '.join(programs)}: read them, "
+            f"its runs need {len(programs)} programs that it has: {', '.join(sorted(programs))}: read them, "
             "and repeat the command with --trust if they may run on this machine"
         )
 

@@ -58,6 +58,8 @@ def _perform(task: Task, watch: Callable[[float], bool]) -> Outcome | None:
         outcome = _interpreted(task, scenario, watch)  # raises the exception with its line, or has none
         _give_up(scenario)
         return outcome
+    except _core.StackError as error:
+        return Outcome(error=str(error))
 
 
 def _calls_python(task: Task, scenario: _core.Scenario) -> bool:

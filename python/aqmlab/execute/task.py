@@ -143,7 +143,7 @@ def digest(scenario: Scenario) -> str:
             resolved[table].pop(name, None)
     traces = iter(scenario._core.traces())
     for entry in resolved["traffic"]:
-        if entry["kind"] == "trace":
+        if entry["kind"] in ("trace", "stack"):
             entry["file"] = hashlib.sha256(next(traces)).hexdigest()
     links = {link["name"]: link for link in resolved["link"]}
     for name, key, content in scenario._core.recordings():

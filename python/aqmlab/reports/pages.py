@@ -397,6 +397,7 @@ EXAMPLES = {
     "ping": 'interval = "100 ms"',
     "tfrc": 'count = 5, ecn = "ect0"',
     "quic": 'congestion = "bbr", size = "10 MB"',
+    "stack": 'file = "mine.so", ecn = "ect0"',
 }
 """Example keys and values for each kind of traffic."""
 

@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
                 "traffic.{}: the fluid model has no TFRC, whose rate follows losses and delays; use `aqmlab run`",
                 traffic.name
             ))),
-            TrafficKind::Udp(Udp::Quic(_), _) => Err(Unsupported::new(format!(
+            TrafficKind::Udp(Udp::Stack(_), _) => Err(Unsupported::new(format!(
                 "traffic.{}: the fluid model has no QUIC; use `aqmlab run`",
                 traffic.name
             ))),

@@ -65,7 +65,7 @@ impl<P: Probe> Simulation<P> {
             network.path_losses.with_content = scenario
                 .traffic
                 .iter()
-                .map(|entry| matches!(entry.kind, TrafficKind::Udp(Udp::Quic(_), _)))
+                .map(|entry| matches!(entry.kind, TrafficKind::Udp(Udp::Stack(_), _)))
                 .collect();
         }
         let records_flows = scenario.record.flows && !mode.is_external();

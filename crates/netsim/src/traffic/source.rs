@@ -78,7 +78,7 @@ impl Source {
         let active = stop.min(end).since(start);
         let mut pattern = Pattern::new(udp, entry.packet_size, active, rng, watch)?;
         let start = first(&mut pattern, start, stop);
-        let reverse = matches!(udp, Udp::Ping(_) | Udp::Tfrc(_) | Udp::Quic(_)).then_some(reverse);
+        let reverse = matches!(udp, Udp::Ping(_) | Udp::Tfrc(_) | Udp::Stack(_)).then_some(reverse);
         Some(Self {
             class,
             forward,
@@ -128,13 +128,13 @@ impl Source {
     /// The ends of a stack from outside, if these are its packets.
     #[inline]
     pub(crate) fn connection(&self) -> Option<&Connection> {
-        if let Pattern::Quic(connection) = &self.pattern { Some(connection) } else { None }
+        if let Pattern::Stack(connection) = &self.pattern { Some(connection) } else { None }
     }
 
     /// The same, to be changed.
     #[inline]
     pub(crate) fn connection_mut(&mut self) -> Option<&mut Connection> {
-        if let Pattern::Quic(connection) = &mut self.pattern { Some(connection) } else { None }
+        if let Pattern::Stack(connection) = &mut self.pattern { Some(connection) } else { None }
     }
 
     /// The warm-up is over.
@@ -146,7 +146,7 @@ impl Source {
     /// Whether its ends send by themselves.
     #[inline]
     pub(crate) const fn has_ends(&self) -> bool {
-        matches!(self.pattern, Pattern::Tfrc(_) | Pattern::Quic(_))
+        matches!(self.pattern, Pattern::Tfrc(_) | Pattern::Stack(_))
     }
 
     /// Sends nothing from now on; its event is off the list.

@@ -160,8 +160,8 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
         // A report takes a round trip, which has several packets.
         TrafficKind::Udp(Udp::Tfrc(_), _) => full * part,
         // An acknowledgement answers two packets.
-        TrafficKind::Udp(Udp::Quic(quic), _) => {
-            let all = quic.size.map_or(f64::INFINITY, |size| segments(traffic, &size));
+        TrafficKind::Udp(Udp::Stack(download), _) => {
+            let all = download.size.map_or(f64::INFINITY, |size| segments(traffic, &size));
             all.min(full * part) * 1.5
         }
         TrafficKind::Udp(udp, _) => udp.packets(traffic.packet_size, seconds),

@@ -2,7 +2,7 @@
 
 use super::distribution::Distribution;
 use super::header::UDP_HEADER;
-use super::quic::Quic;
+use super::stack::Download;
 use super::tcp::Tcp;
 use aqm::choice;
 use aqm::dscp::Dscp;
@@ -161,8 +161,8 @@ pub enum Udp {
     Ping(Span),
     /// As fast as TCP-Friendly Rate Control allows.
     Tfrc(Tfrc),
-    /// As fast as the congestion control of a QUIC stack allows.
-    Quic(Quic),
+    /// As fast as the congestion control of a program's own stack allows.
+    Stack(Download),
     /// Frames, cut into packets that are sent at once; larger frames at regular intervals.
     Frames {
         /// The codec of voice, whose quality the E-model rates.
@@ -278,13 +278,13 @@ impl Traffic {
     /// Whether its flows compete for a link, unlike those whose rate an application sets: calls, games, pings.
     #[must_use]
     pub const fn competes(&self) -> bool {
-        use Udp::{Cbr, Fgn, OnOff, Poisson, Quic, Tfrc, Trace};
+        use Udp::{Cbr, Fgn, OnOff, Poisson, Stack, Tfrc, Trace};
         matches!(
             self.kind,
             TrafficKind::Ftp(_)
                 | TrafficKind::Transfer(..)
                 | TrafficKind::Udp(
-                    Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_) | Quic(_),
+                    Cbr { .. } | OnOff { .. } | Poisson(_) | Fgn { .. } | Trace(_) | Tfrc(_) | Stack(_),
                     _
                 )
         )
@@ -334,7 +334,7 @@ impl Udp {
             Self::Game { .. } => "game",
             Self::Ping(_) => "ping",
             Self::Tfrc(_) => "tfrc",
-            Self::Quic(_) => "quic",
+            Self::Stack(download) => download.name(),
             Self::Frames { .. } => "frames",
         }
     }
@@ -342,7 +342,7 @@ impl Udp {
     /// Whether its rate follows what the network does.
     #[must_use]
     pub const fn adapts(&self) -> bool {
-        matches!(self, Self::Tfrc(_) | Self::Quic(_))
+        matches!(self, Self::Tfrc(_) | Self::Stack(_))
     }
 
     /// The mean rate on the wire in bit/s, with packets of this size; of those that adapt, the greatest.
@@ -371,7 +371,7 @@ impl Udp {
             Self::Game { interval, size } => 8.0 * size.mean_at_most(packet.0 as f64) / interval.secs(),
             Self::Ping(interval) => 8.0 * packet.0 as f64 / interval.secs(),
             Self::Tfrc(tfrc) => tfrc.max_rate.map_or(f64::INFINITY, Rate::bits),
-            Self::Quic(_) => f64::INFINITY,
+            Self::Stack(_) => f64::INFINITY,
             Self::Frames { interval, size, key_every, key_size, .. } => {
                 8.0 * (keyed(*key_every, *key_size, *size, |size| size.0 as f64)) / interval.secs()
             }

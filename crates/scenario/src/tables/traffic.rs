@@ -1,11 +1,12 @@
 //! `[[traffic]]`: the keys of an entry, which kinds have each key, which keys a kind needs, and the model of its flows.
 
 use super::link::DELAYS;
+use super::stack;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Quic, QuicControl, Short, Tcp, Tfrc,
-    TrafficKind, Transfer, UDP_HEADER, Udp, Video, Web, has_quic,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, QuicControl, Short, Tcp, Tfrc, TrafficKind,
+    Transfer, Udp, Video, Web,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -69,6 +70,8 @@ kinds! {
     Tfrc = "tfrc" has [ecn, max_rate, damping, history_discounting, packet_size];
     /// A download over QUIC, by the quinn stack itself; for builds with it.
     Quic = "quic" has [ecn, congestion, size, packet_size];
+    /// A download over UDP by a transport of your own, in a shared library.
+    Stack = "stack" has [ecn, file, options, size, packet_size];
 }
 
 params! {
@@ -111,7 +114,7 @@ params! {
         /// Payload of a `transfer`, of each `short` flow or of each `web` object: a size, `uniform(1 kB, 9 kB)`,
         /// `exponential(10 kB)` or `pareto(10 kB, 1.3)` (mean, shape). A transfer without it lasts until `stop`; for
         /// `web`, auto is pareto(10 kB, 1.3). Of `game`, the size of a packet on the wire, at
-        /// most `packet_size`; auto is uniform(60 B, 180 B). Of `quic`, the download; auto is without end.
+        /// most `packet_size`; auto is uniform(60 B, 180 B). Of `quic` and `stack`, the download; auto is without end.
         size: Option<Distribution<Bytes>> = None, "bytes", Range::new(1.0, 1e15);
         /// How long the application of each `short` flow produces.
         lifetime: Option<Distribution<Span>> = None, "s", Range::above(0.0, 1e7);
@@ -136,7 +139,7 @@ params! {
         /// The most of a `dash` video that its client has ahead of what it plays; with less room than a chunk it waits.
         playback_buffer: Span = Span::s(30), "s", Range::new(0.1, 3600.0);
         /// The ECN codepoint of its datagrams: Not-ECT, ECT(0) or ECT(1); a queue may mark the latter two instead of
-        /// dropping them. Of the sources only `tfrc` and `quic`, which has no ECT(1), respond to marks. TCP has its own `ecn`.
+        /// dropping them. Of the sources only `tfrc`, `quic` (which has no ECT(1)) and `stack` (which sets it itself) respond to marks. TCP has its own `ecn`.
         ecn: Ecn = Ecn::None, "";
         /// Rate on the wire: of `cbr`; of `on-off` while on; the mean of `poisson` and `fgn`.
         rate: Rate = Rate::mbit_per_s(1), "bit/s", Range::new(1.0, 1e11);
@@ -155,8 +158,8 @@ params! {
         /// Duration of each rate of `fgn`; at most 4194304 fit in a run.
         step: Span = Span::ms(10), "s", Range::new(1e-5, 1e3);
         /// The recording that `trace` replays: CSV with columns `time` (s, or dates) and `size` (bytes of the IP
-        /// packet), pcap or pcapng; found in the scenario's folder, otherwise in the current folder. Its first packet is
-        /// sent at the start.
+        /// packet), pcap or pcapng. Its first packet is sent at the start. Of `stack`, the shared library. A file is looked for
+        /// in the scenario's folder, then in the current folder.
         file: Option<String> = None, "";
         /// The source of the packets of a capture that `trace` replays: an address, or a network such as `10.0.0.0/8`. A
         /// capture has the packets of both directions, which a trace sends in one; auto keeps all.
@@ -187,6 +190,8 @@ params! {
         history_discounting: bool = true, "";
         /// The congestion control of the sender of `quic`.
         congestion: QuicControl = QuicControl::Cubic, "";
+        /// Settings for the library of `stack`, in its own words.
+        options: Option<String> = None, "";
     }
 }
 
@@ -242,8 +247,9 @@ pub(crate) struct TrafficEntry {
     pub(crate) tcp: Tcp,
     /// The preset on which its TCP is based, if one was named.
     pub(crate) preset: Option<String>,
-    /// The content of `file`.
+    /// The content of `file`: a recording, or a library.
     pub(crate) arrivals: Arc<[Arrival]>,
+    pub(crate) library: Arc<[u8]>,
     /// Whether `from` and `to` were written; otherwise they are the defaults.
     pub(crate) ends: [bool; 2],
 }
@@ -314,7 +320,7 @@ impl TrafficEntry {
                 damping: table.damping,
                 discounting: table.history_discounting,
             })),
-            KindName::Quic => udp(Udp::Quic(Quic { congestion: table.congestion, size: table.size })),
+            KindName::Quic | KindName::Stack => udp(Udp::Stack(stack::download(table, &self.library))),
             KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
                 voice: Some(table.codec),
@@ -368,13 +374,14 @@ impl Reader<'_> {
         }
         fill(&mut read);
         let arrivals = self.arrivals(&mut read, &path);
+        let library = self.library(&mut read, &path);
         let (tcp, preset) = match table.get("tcp") {
             Some(node) => self.tcp(node, &below(&path, "tcp")),
             None => (Tcp::unnamed(None), None),
         };
         room(&read, &tcp, &path, self);
         let ends = ["from", "to"].map(|key| table.get(key).is_some());
-        TrafficEntry { path, table: read, tcp, preset, arrivals, ends }
+        TrafficEntry { path, table: read, tcp, preset, arrivals, library, ends }
     }
 
     /// The packets that a trace replays; sets the file to its full path.
@@ -392,6 +399,15 @@ impl Reader<'_> {
             return Arc::default();
         };
         self.recording(file, &at, |file| trace::read(file, ends)).unwrap_or_default()
+    }
+
+    /// The library of a stack; sets the file to its full path.
+    fn library(&mut self, read: &mut TrafficTable, path: &str) -> Arc<[u8]> {
+        let Some(file) = read.file.as_mut().filter(|_| read.kind == KindName::Stack) else {
+            return Arc::default();
+        };
+        let load = |file: &Path| Ok((stack::load(file)?, None));
+        self.recording(file, &below(path, "file"), load).unwrap_or_default()
     }
 
     /// What `read` finds in the file of a recording, which the value at `at` names, with its remark on it; sets the file
@@ -508,35 +524,15 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
         KindName::Trace if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
             reader.refuse(path, None, "a trace needs a file, CSV or pcap");
         }
-        KindName::Quic => quic(table, path, reader),
+        KindName::Quic => stack::quic(table, path, reader),
+        KindName::Stack if table.file.is_none() && reader.fine(&[&below(path, "file")]) => {
+            reader.refuse(
+                path,
+                None,
+                "a stack needs a file, a shared library with the functions of aqmlab_stack.h",
+            );
+        }
         _ => {}
-    }
-}
-
-/// Records why the stack of QUIC cannot send the packets of an entry.
-fn quic(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
-    let least = Bytes(Quic::LEAST_PAYLOAD + UDP_HEADER as u64);
-    let kind = Some("\"quic\"".to_owned());
-    if !has_quic() {
-        let cure =
-            "this build has no QUIC stack; build the extension with it: cargo build -p py --features quic";
-        reader.refuse(&below(path, "kind"), kind, cure);
-    }
-    let at = below(path, "packet_size");
-    if let Some(size) = table.packet_size.filter(|size| *size < least)
-        && reader.fine(&[&at])
-    {
-        let message =
-            format!("must be at least {}, because QUIC's path carries 1200 B of payload", least.value());
-        reader.refuse(&at, Some(size.value().to_string()), message);
-    }
-    let at = below(path, "ecn");
-    if table.ecn == Ecn::Ect1 && reader.fine(&[&at]) {
-        reader.refuse(
-            &at,
-            Some("\"ect1\"".to_owned()),
-            "the stack of QUIC sends ECT(0): \"ect0\" or \"none\"",
-        );
     }
 }
 

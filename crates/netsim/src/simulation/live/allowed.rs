@@ -1,7 +1,7 @@
 //! The changes that a live run can follow.
 
 use scenario::Scenario;
-use scenario::model::{Change, Clock, Extent, Link, Traffic, TrafficKind, Udp, Video, Web};
+use scenario::model::{Change, Clock, Extent, Link, Stack, Traffic, TrafficKind, Udp, Video, Web};
 
 /// The schedule of the rates of each link.
 pub(in crate::simulation) fn schedules(scenario: &Scenario) -> Vec<Vec<Change>> {
@@ -137,8 +137,9 @@ fn fixed_key_of_udp(a: &Udp, b: &Udp) -> Option<&'static str> {
         }
         (Udp::Cbr { burst, .. }, Udp::Cbr { burst: other, .. }) => first(&[("pacing_burst", burst != other)]),
         (Udp::Trace(a), Udp::Trace(b)) => first(&[("file", a != b)]),
-        (Udp::Quic(a), Udp::Quic(b)) => {
-            first(&[("congestion", a.congestion != b.congestion), ("size", a.size != b.size)])
+        (Udp::Stack(a), Udp::Stack(b)) => {
+            let key = if matches!(b.stack, Stack::Quinn(_)) { "congestion" } else { "file" };
+            first(&[(key, a.stack != b.stack), ("size", a.size != b.size)])
         }
         (Udp::Tfrc(a), Udp::Tfrc(b)) => first(&[
             ("damping", a.damping != b.damping),

@@ -82,7 +82,7 @@ impl<P: Probe> Simulation<P> {
                 let sources = self.endpoints.sources_of(class);
                 // The events of TFRC and QUIC stay: what is due at the next is seen then.
                 let due = match udp {
-                    Udp::Tfrc(_) | Udp::Quic(_) => HashMap::new(),
+                    Udp::Tfrc(_) | Udp::Stack(_) => HashMap::new(),
                     _ => self.withdraw(&sources, Event::Datagram),
                 };
                 for i in sources {

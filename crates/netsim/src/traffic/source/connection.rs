@@ -4,7 +4,7 @@ use crate::engine::rng::Stream;
 use crate::stack::{self, Codepoint, Datagram, Stack, State, Wanted};
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Span, Time};
-use scenario::model::{Ecn, Quic, UDP_HEADER};
+use scenario::model::{Download, Ecn, UDP_HEADER};
 use std::collections::HashMap;
 
 /// How often the ends are polled at one time before they count as stuck: far more than packets arrive at a nanosecond.
@@ -13,7 +13,7 @@ const MOST_POLLS: u32 = 10_000;
 /// The two ends of a flow.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    quic: Quic,
+    download: Download,
     payload: u16,
     rng: Stream,
     /// The end that sends the data, and the end that asks for it, once the flow has begun.
@@ -31,6 +31,8 @@ pub(crate) struct Connection {
     begun: Time,
     has_stopped: bool,
     is_complete: bool,
+    /// Bytes that the application has had since the flow last began.
+    delivered: u64,
     /// What the sender counted before the flow last began, and by the end of the warm-up.
     earlier: u64,
     lost_at_warmup: u64,
@@ -47,10 +49,10 @@ pub(crate) struct Departure {
 }
 
 impl Connection {
-    pub(super) fn new(quic: &Quic, packet: Bytes, rng: Stream) -> Self {
+    pub(super) fn new(download: &Download, packet: Bytes, rng: Stream) -> Self {
         let payload = (packet.0 as u16).saturating_sub(UDP_HEADER as u16);
         Self {
-            quic: *quic,
+            download: download.clone(),
             payload,
             rng,
             ends: None,
@@ -62,23 +64,24 @@ impl Connection {
             begun: Time::MAX,
             has_stopped: false,
             is_complete: false,
+            delivered: 0,
             earlier: 0,
             lost_at_warmup: 0,
         }
     }
 
     /// Its event has come. The flow begins if it has not and `active`, and stops if it has begun and is not `active`.
-    pub(crate) fn on_event(&mut self, now: Time, active: bool) {
+    pub(crate) fn on_event(&mut self, now: Time, active: bool) -> Result<(), String> {
         if self.wake <= now {
             self.wake = Time::MAX;
         }
         match &mut self.ends {
             None if active => {
-                let size = self.quic.size.map(|size| self.rng.draw(&size).0);
+                let size = self.download.size.map(|size| self.rng.draw(&size).0);
                 let mut seed = [0; 32];
                 seed.fill_with(|| (self.rng.uniform() * 256.0) as u8);
-                let wanted = Wanted { quic: &self.quic, size, payload: self.payload, seed };
-                self.ends = Some(stack::make(&wanted));
+                let wanted = Wanted { stack: &self.download.stack, size, payload: self.payload, seed };
+                self.ends = Some(stack::make(&wanted)?);
                 (self.begun, self.has_stopped, self.is_complete) = (now, false, false);
             }
             Some([sender, _]) if !active && !self.has_stopped => {
@@ -87,6 +90,14 @@ impl Connection {
             }
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Whether nothing can happen any more although the download is neither complete nor stopped.
+    pub(crate) fn is_stuck(&mut self) -> bool {
+        let waits = self.contents.is_empty()
+            && self.ends.as_mut().is_some_and(|ends| ends.iter_mut().all(|end| end.timeout().is_none()));
+        waits && !self.has_stopped && !self.states().is_some_and(|[_, receiver]| receiver.complete)
     }
 
     /// A datagram has come to one of the ends.
@@ -115,8 +126,13 @@ impl Connection {
         for (end, is_data) in ends.iter_mut().zip([true, false]) {
             end.poll(now, &mut self.out)?;
             for Datagram { payload, ecn } in self.out.drain(..) {
-                let size = u16::try_from(payload.len() + UDP_HEADER as usize);
-                let size = size.map_err(|_| format!("it sends a datagram of {} B", payload.len()))?;
+                if payload.len() > usize::from(self.payload) {
+                    let (given, most) = (payload.len(), self.payload);
+                    return Err(format!(
+                        "it sends a datagram of {given} B, and packet_size leaves room for {most} B"
+                    ));
+                }
+                let size = (payload.len() + UDP_HEADER as usize) as u16;
                 let number = self.next;
                 self.next = self.next.wrapping_add(1);
                 self.contents.insert(number, payload);
@@ -161,16 +177,17 @@ impl Connection {
         bytes as f64 / f64::from(self.payload)
     }
 
-    /// Bytes that the application has had since the flow last began.
-    pub(crate) fn delivered(&self) -> u64 {
-        self.states().map_or(0, |[_, receiver]| receiver.delivered)
+    /// Bytes that the application has had since the last call.
+    pub(crate) fn fresh(&mut self) -> u64 {
+        let delivered = self.states().map_or(0, |[_, receiver]| receiver.delivered);
+        delivered.saturating_sub(std::mem::replace(&mut self.delivered, delivered))
     }
 
     /// How long the download took, once, when it is complete and was not cut short.
     pub(crate) fn completed(&mut self, now: Time) -> Option<Span> {
         let fresh = !self.is_complete && self.states().is_some_and(|[_, receiver]| receiver.complete);
         self.is_complete |= fresh;
-        (fresh && self.quic.size.is_some() && !self.has_stopped).then(|| now - self.begun)
+        (fresh && self.download.size.is_some() && !self.has_stopped).then(|| now - self.begun)
     }
 
     /// The next of the round trips that the sender has measured.
@@ -192,6 +209,6 @@ impl Connection {
     pub(super) fn rest(&mut self) {
         [self.earlier, _] = self.lost();
         self.contents.clear();
-        (self.ends, self.wake) = (None, Time::MAX);
+        (self.ends, self.wake, self.delivered) = (None, Time::MAX, 0);
     }
 }

@@ -33,7 +33,7 @@ pub(super) enum Pattern {
     /// Times follow from the reports.
     Tfrc(Box<Ends>),
     /// A stack from outside has its own.
-    Quic(Box<Connection>),
+    Stack(Box<Connection>),
 }
 
 impl Pattern {
@@ -67,7 +67,7 @@ impl Pattern {
                 Self::Game(Game { most: packet.0, interval: *interval, law: *law, rng })
             }
             Udp::Tfrc(tfrc) => Self::Tfrc(Box::new(Ends::new(tfrc, packet))),
-            Udp::Quic(quic) => Self::Quic(Box::new(Connection::new(quic, packet, rng))),
+            Udp::Stack(download) => Self::Stack(Box::new(Connection::new(download, packet, rng))),
             Udp::Trace(arrivals) => Self::Trace { arrivals: arrivals.clone(), next: 0 },
             Udp::Frames { interval, size: frame, key_every, key_size, .. } => Self::Frames(Frames {
                 size,
@@ -84,7 +84,7 @@ impl Pattern {
     /// first packet.
     pub(super) fn begin(&mut self) -> Option<Span> {
         match self {
-            Self::Cbr { .. } | Self::Game(_) | Self::Tfrc(_) | Self::Quic(_) => Some(Span::ZERO),
+            Self::Cbr { .. } | Self::Game(_) | Self::Tfrc(_) | Self::Stack(_) => Some(Span::ZERO),
             Self::OnOff(on_off) => {
                 on_off.left = 0;
                 Some(on_off.gap())
@@ -152,7 +152,7 @@ impl Pattern {
             }
             Self::Frames(frames) => frames.send(),
             Self::Game(game) => game.send(),
-            Self::Tfrc(_) | Self::Quic(_) => unreachable!("the ends send by themselves"),
+            Self::Tfrc(_) | Self::Stack(_) => unreachable!("the ends send by themselves"),
         }
     }
 }

@@ -1,45 +1,17 @@
 //! Downloads by quinn over simulated links.
 
+use crate::{download, results, run, scenario};
 use aqm::unit::Time;
-use netsim::{FlowRow, Run, RunOptions, Simulation, WindowSample};
-use run::{Results, Watch};
+use netsim::{FlowRow, Simulation, WindowSample};
+use run::Results;
 use scenario::Document;
-
-fn scenario(text: &str) -> scenario::Scenario {
-    quic::install();
-    let scenario = Document::parse(text, "quic").unwrap().check();
-    scenario.unwrap_or_else(|problems| panic!("{problems}\n{text}"))
-}
-
-/// A run in which every packet is accounted for.
-fn run(text: &str, seed: u64) -> Run {
-    let options = RunOptions { accounted: true, ..RunOptions::default() };
-    let mut run = Run::new(scenario(text), seed, options);
-    run.advance(Time::MAX, Watch::default);
-    assert_eq!(run.violations(), Some(Vec::new()));
-    run
-}
-
-/// The results without the time that they took.
-fn results(text: &str, seed: u64) -> Results {
-    let mut results = run(text, seed).results().unwrap();
-    results.engine.cpu_seconds = 0.0;
-    results
-}
-
-/// A download over a link with a round trip of 20 ms.
-fn download(rate: &str, dumbbell: &str, keys: &str) -> String {
-    format!(
-        "duration = \"14 s\"\nwarmup = \"4 s\"\n[dumbbell]\nrate = \"{rate}\"\ndelay = \"8 ms\"\nsender_delay = \"1 ms\"\n\
-         receiver_delay = \"1 ms\"\n{dumbbell}\n[record]\ncwnd = \"100 ms\"\nflows = true\n[[traffic]]\nname = \"x\"\nkind = \"quic\"\n{keys}\n"
-    )
-}
 
 #[test]
 fn every_control_fills_the_link() {
     for control in ["cubic", "newreno", "bbr"] {
         for (rate, mbit) in [("10 Mbit/s", 10.0), ("100 Mbit/s", 100.0)] {
-            let text = download(rate, "buffer = \"200 packets\"", &format!("congestion = \"{control}\""));
+            let text =
+                download("quic", rate, "buffer = \"200 packets\"", &format!("congestion = \"{control}\""));
             let results = results(&text, 1);
             // Of 1500 bytes, 28 are of IP and UDP, and some 34 of QUIC's packet, frame and tag.
             let share = results.classes["x"].totals.goodput / (mbit * 1e6 * 1438.0 / 1500.0);
@@ -50,7 +22,7 @@ fn every_control_fills_the_link() {
 
 #[test]
 fn a_run_is_the_same_each_time_and_another_with_another_seed() {
-    let text = download("10 Mbit/s", "loss = 0.01", "count = 2\nstart = \"uniform(0 s, 1 s)\"");
+    let text = download("quic", "10 Mbit/s", "loss = 0.01", "count = 2\nstart = \"uniform(0 s, 1 s)\"");
     let first = run(&text, 1);
     let again = run(&text, 1);
     assert_eq!(results(&text, 1), results(&text, 1));
@@ -60,7 +32,7 @@ fn a_run_is_the_same_each_time_and_another_with_another_seed() {
 
 #[test]
 fn what_random_loss_takes_is_sent_again_and_all_arrives() {
-    let text = download("10 Mbit/s", "loss = 0.02", "size = \"2 MB\"\ncount = 3");
+    let text = download("quic", "10 Mbit/s", "loss = 0.02", "size = \"2 MB\"\ncount = 3");
     let run = run(&text, 1);
     let class = &run.results().unwrap().classes["x"];
     assert_eq!((class.started, class.completed), (Some(3), Some(3)));
@@ -76,7 +48,7 @@ fn what_random_loss_takes_is_sent_again_and_all_arrives() {
 fn marks_reach_the_sender_in_place_of_losses() {
     let aqm = "[aqm]\nname = \"codel\"\necn = true";
     let of = |ecn: &str| {
-        let text = download("10 Mbit/s", aqm, &format!("ecn = \"{ecn}\""));
+        let text = download("quic", "10 Mbit/s", aqm, &format!("ecn = \"{ecn}\""));
         let mut run = Simulation::new(scenario(&text), 1, ());
         run.advance(Time::MAX);
         (run.results(), run.flows())
@@ -95,7 +67,7 @@ fn marks_reach_the_sender_in_place_of_losses() {
 
 #[test]
 fn windows_and_round_trips_are_those_of_the_stack() {
-    let text = download("10 Mbit/s", "buffer = \"50 packets\"", "");
+    let text = download("quic", "10 Mbit/s", "buffer = \"50 packets\"", "");
     let run = run(&text, 1);
     let windows: &[WindowSample] = run.windows();
     assert!(windows.len() > 100 && windows.iter().all(|sample| sample.class == 0));
@@ -111,7 +83,7 @@ fn windows_and_round_trips_are_those_of_the_stack() {
 
 #[test]
 fn a_download_that_is_stopped_ends() {
-    let text = download("10 Mbit/s", "", "stop = \"6 s\"");
+    let text = download("quic", "10 Mbit/s", "", "stop = \"6 s\"");
     let results = results(&text, 1);
     let class = &results.classes["x"];
     // 2 of the 10 seconds of the window, and the 1.25 MB that the stack holds of the stream then.
@@ -122,13 +94,13 @@ fn a_download_that_is_stopped_ends() {
 
 #[test]
 fn what_the_stack_cannot_send_is_refused() {
-    quic::install();
+    stacks::install();
     for (keys, expected) in [
         ("packet_size = \"1000 B\"", "must be at least \"1228 B\""),
         ("ecn = \"ect1\"", "the stack of QUIC sends ECT(0)"),
     ] {
         let problems =
-            Document::parse(&download("10 Mbit/s", "", keys), "quic").unwrap().check().unwrap_err();
+            Document::parse(&download("quic", "10 Mbit/s", "", keys), "quic").unwrap().check().unwrap_err();
         assert!(problems.to_string().contains(expected), "{problems}");
     }
 }

@@ -1,4 +1,4 @@
-//! QUIC in the simulator: quinn's own state machine at both ends of a connection, in virtual time.
+//! QUIC: quinn's own state machine at both ends of a connection.
 //!
 //! The client asks for a download, and the server sends it on the same stream. The handshake, the encryption, the loss
 //! recovery, the pacing and the congestion control are those of quinn and `rustls`; here are the application, the clock and the
@@ -13,14 +13,11 @@ mod control;
 mod end;
 mod tls;
 
+use end::End;
 use netsim::stack::{Stack, Wanted};
-
-/// From now on scenarios may have traffic of `kind = "quic"`.
-pub fn install() {
-    netsim::stack::install(make);
-}
+use scenario::model::QuicControl;
 
 /// The server and the client of a connection.
-fn make(wanted: &Wanted<'_>) -> [Box<dyn Stack>; 2] {
-    [Box::new(end::End::server(wanted)), Box::new(end::End::client(wanted))]
+pub(crate) fn make(control: QuicControl, wanted: &Wanted<'_>) -> [Box<dyn Stack>; 2] {
+    [Box::new(End::server(control, wanted)), Box::new(End::client(control, wanted))]
 }

@@ -6,7 +6,7 @@ use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::packet::{Header, Packet, PacketKind};
 use crate::stack::Broken;
-use crate::traffic::source::Departure;
+use crate::traffic::source::{Connection, Departure, Source};
 use aqm::unit::Time;
 use scenario::model::Ecn;
 use std::panic::resume_unwind;
@@ -17,9 +17,11 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn on_stack_event<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
         let source = &mut self.endpoints.sources[index as usize];
-        let active = (source.since..source.stop).contains(&now);
-        if let Some(connection) = source.connection_mut() {
-            connection.on_event(now, active);
+        let (class, active) = (source.class, (source.since..source.stop).contains(&now));
+        if let Some(connection) = source.connection_mut()
+            && let Err(problem) = connection.on_event(now, active)
+        {
+            self.break_off(class, &problem);
         }
         self.drive(clock, index);
     }
@@ -28,24 +30,43 @@ impl<P: Probe> Simulation<P> {
     #[cold]
     pub(super) fn on_stack_datagram<C: Order>(&mut self, clock: C, packet: &Packet) {
         let now = self.now();
-        let source = &mut self.endpoints.sources[packet.flow as usize];
         let is_data = packet.kind == PacketKind::Datagram;
-        let Some(connection) = source.connection_mut() else { return };
-        let before = connection.delivered();
-        connection.on_arrival(now, packet.number(), is_data, packet.codepoint());
-        self.drive(clock, packet.flow);
-        let source = &mut self.endpoints.sources[packet.flow as usize];
-        let Some(connection) = source.connection_mut() else { return };
-        let (arrived, took) = (connection.delivered() - before, connection.completed(now));
-        source.on_arrival(arrived, false);
-        if let Some(took) = took {
-            self.deliveries.on_completion(packet.class() as u16, took);
+        if let Some(connection) = self.endpoints.sources[packet.flow as usize].connection_mut() {
+            connection.on_arrival(now, packet.number(), is_data, packet.codepoint());
         }
+        self.drive(clock, packet.flow);
         while let Some(took) = self.endpoints.sources[packet.flow as usize]
             .connection_mut()
             .and_then(|connection| connection.round_trip())
         {
             self.note_round_trip(packet, took);
+        }
+    }
+
+    /// Ends the run, because the stack of an entry cannot go on.
+    fn break_off(&self, class: u16, problem: &str) -> ! {
+        let name = &self.scenario.traffic[usize::from(class)].name;
+        // The caller reports it, so that no text of a panic comes before.
+        resume_unwind(Box::new(Broken(format!("traffic.{name}: its stack cannot go on: {problem}"))));
+    }
+
+    /// Ends a run in which a download can never be completed, because its ends wait for each other.
+    pub(super) fn refuse_stuck_stacks(&mut self) {
+        self.forget_contents();
+        let stuck = |source: &mut Source| source.connection_mut().is_some_and(Connection::is_stuck);
+        if let Some(i) = self.endpoints.sources.iter_mut().position(stuck) {
+            let problem =
+                "its ends ask for no time, no datagram is under way, and the download is not complete";
+            self.break_off(self.endpoints.sources[i].class, problem);
+        }
+    }
+
+    /// Lost datagrams need no content any more.
+    fn forget_contents(&mut self) {
+        for (flow, number) in self.network.path_losses.contents.drain(..) {
+            if let Some(connection) = self.endpoints.sources[flow as usize].connection_mut() {
+                connection.forget(number);
+            }
         }
     }
 
@@ -69,12 +90,8 @@ impl<P: Probe> Simulation<P> {
     /// Lets the ends act, puts their datagrams on the network, and the next time at which something is due on the event list.
     fn drive<C: Order>(&mut self, clock: C, index: u32) {
         let now = self.now();
+        self.forget_contents();
         let Self { endpoints, network, .. } = self;
-        for (flow, number) in network.path_losses.contents.drain(..) {
-            if let Some(connection) = endpoints.sources[flow as usize].connection_mut() {
-                connection.forget(number);
-            }
-        }
         let source = &mut endpoints.sources[index as usize];
         let (class, forward, stop) = (source.class, source.forward, source.stop);
         let (reverse, uses_ecn) = (source.reverse.expect("it answers"), source.ecn != Ecn::None);
@@ -94,12 +111,15 @@ impl<P: Probe> Simulation<P> {
             }
         };
         if let Err(problem) = polled {
-            let name = &self.scenario.traffic[usize::from(class)].name;
-            // The caller reports it, so that no text of a panic comes before.
-            resume_unwind(Box::new(Broken(format!("traffic.{name}: its stack cannot go on: {problem}"))));
+            self.break_off(class, &problem);
         }
         if let Some(next) = connection.next_event(stop) {
             network.events.push(next, Event::Datagram(index));
+        }
+        let (delivered, took) = (connection.fresh(), connection.completed(now));
+        source.on_arrival(delivered, false);
+        if let Some(took) = took {
+            self.deliveries.on_completion(class, took);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One end of a connection: quinn's endpoint and connection, and the application that downloads or serves.
 
-use crate::control::{Factory, Shared};
-use crate::tls;
+use super::control::{Factory, Shared};
+use super::tls;
 use aqm::unit::{Span, Time};
 use bytes::{Bytes, BytesMut};
 use netsim::stack::{Codepoint, Datagram, Stack, State, Wanted};
@@ -9,7 +9,7 @@ use quinn_proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
     EndpointConfig, Event, ReadError, ServerConfig, StreamId, Transmit, TransportConfig, VarInt, WriteError,
 };
-use scenario::model::Ecn;
+use scenario::model::{Ecn, QuicControl};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
@@ -66,9 +66,8 @@ fn peer() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 443))
 }
 
-fn transport(wanted: &Wanted<'_>, shared: &Shared) -> Arc<TransportConfig> {
+fn transport(control: QuicControl, wanted: &Wanted<'_>, shared: &Shared) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
-    let control = wanted.quic.congestion;
     config
         .congestion_controller_factory(Arc::new(Factory { control, shared: shared.clone() }))
         .initial_mtu(wanted.payload)
@@ -90,18 +89,18 @@ fn endpoint(wanted: &Wanted<'_>, server: Option<Arc<ServerConfig>>) -> Endpoint 
 }
 
 impl End {
-    pub(crate) fn server(wanted: &Wanted<'_>) -> Self {
+    pub(crate) fn server(control: QuicControl, wanted: &Wanted<'_>) -> Self {
         let shared = Shared::default();
         let mut config = ServerConfig::with_crypto(tls::server());
-        config.transport_config(transport(wanted, &shared));
+        config.transport_config(transport(control, wanted, &shared));
         let endpoint = endpoint(wanted, Some(Arc::new(config)));
         Self::new(Role::Server { left: wanted.size }, endpoint, None, shared)
     }
 
-    pub(crate) fn client(wanted: &Wanted<'_>) -> Self {
+    pub(crate) fn client(control: QuicControl, wanted: &Wanted<'_>) -> Self {
         let shared = Shared::default();
         let mut config = ClientConfig::new(tls::client());
-        config.transport_config(transport(wanted, &shared));
+        config.transport_config(transport(control, wanted, &shared));
         let role = Role::Client { received: 0, complete: false };
         Self::new(role, endpoint(wanted, None), Some(config), shared)
     }
