@@ -33,6 +33,11 @@ pub trait Stack: Debug + Send + Sync {
 
     /// The next of the round trips that were measured since the last call.
     fn round_trip(&mut self) -> Option<Span>;
+
+    /// What it has logged if that was [`Wanted`], as qlog in a sequence of JSON texts (RFC 7464).
+    fn qlog(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// A datagram that is sent.
@@ -89,7 +94,12 @@ pub struct Wanted<'a> {
     pub payload: u16,
     /// What all its random numbers follow from.
     pub seed: [u8; 32],
+    /// Whether its ends log what they do.
+    pub qlog: bool,
 }
+
+/// What the two ends of a connection have logged, the one that sends the data first.
+pub type Logs = [Option<Vec<u8>>; 2];
 
 /// Makes the end that sends the data and the end that asks for it; the error is the reason why it cannot.
 pub type Maker = fn(&Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String>;

@@ -9,6 +9,7 @@ use netsim::{FlowRow, Run, RunOptions, WindowSample};
 use pcapng::links::Links;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::PathBuf;
@@ -127,5 +128,11 @@ impl Simulation {
     fn cwnd(&self, py: Python<'_>) -> Option<Stream> {
         let windows = self.run.windows();
         (!windows.is_empty()).then(|| py.detach(|| Stream::new(WindowSample::columns(windows))))
+    }
+
+    /// The number of the traffic entry of each connection of a stack, and what its sender and its receiver have logged.
+    fn qlogs(&self) -> Vec<(u16, [Option<Cow<'static, [u8]>>; 2])> {
+        let logs = self.run.qlogs().into_iter();
+        logs.map(|(entry, logs)| (entry, logs.map(|log| log.map(Cow::Owned)))).collect()
     }
 }

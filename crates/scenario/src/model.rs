@@ -125,6 +125,8 @@ params! {
         cwnd: Option<Span> = None, "s", Range::above(0.0, 1e7);
         /// Record a row for each flow and each transfer: its times, bytes, round-trip times, losses and retransmissions.
         flows: bool = false, "";
+        /// Record what the ends of `quic` log of packets and of their congestion control; `--qlog` writes it to a file.
+        qlog: bool = false, "";
         /// Duration of a loss event from its first loss, for `loss_synchronisation`.
         loss_event: Span = Span::ms(100), "s", Range::above(0.0, 1e7);
     }

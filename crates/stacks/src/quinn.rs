@@ -11,6 +11,7 @@
 
 mod control;
 mod end;
+mod log;
 mod tls;
 
 use end::End;

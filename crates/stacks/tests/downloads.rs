@@ -3,6 +3,8 @@
 use crate::{download, results, run, scenario};
 use aqm::unit::Time;
 use netsim::{FlowRow, Simulation, WindowSample};
+use qlog::events::{Event, EventData};
+use qlog::{QLOG_VERSION, Qlog, QlogSeq};
 use run::Results;
 use scenario::Document;
 
@@ -103,4 +105,43 @@ fn what_the_stack_cannot_send_is_refused() {
             Document::parse(&download("quic", "10 Mbit/s", "", keys), "quic").unwrap().check().unwrap_err();
         assert!(problems.to_string().contains(expected), "{problems}");
     }
+}
+
+#[test]
+fn the_log_is_qlog_and_has_each_packet() {
+    let text = download("quic", "10 Mbit/s", "loss = 0.01", "size = \"2 MB\"")
+        .replace("[record]", "[record]\nqlog = true");
+    let run = run(&text, 1);
+    let [(entry, [sender, receiver])] = run.qlogs().try_into().unwrap();
+    assert_eq!(entry, 0);
+    let events = |log: Option<Vec<u8>>| -> Vec<Event> {
+        let log = log.unwrap();
+        let mut texts = log.split(|&byte| byte == 0x1e).skip(1);
+        let head: QlogSeq = serde_json::from_slice(texts.next().unwrap()).unwrap();
+        assert_eq!((&*head.qlog_version, &*head.qlog_format), ("0.3", "JSON-SEQ"));
+        texts.map(|text| serde_json::from_slice(text).unwrap()).collect()
+    };
+    let [sent, received] = [events(sender), events(receiver)];
+    let count = |events: &[Event], is: fn(&EventData) -> bool| {
+        events.iter().filter(|event| is(&event.data)).count() as u64
+    };
+    let [lost, left] = [
+        count(&sent, |data| matches!(data, EventData::PacketLost(_))),
+        count(&sent, |data| matches!(data, EventData::PacketSent(_))),
+    ];
+    let row = &run.flows()[0];
+    assert_eq!(lost, run.results().unwrap().classes["x"].totals.retransmits_total.unwrap());
+    let arrived = count(&received, |data| matches!(data, EventData::PacketReceived(_)));
+    // Two packets of the handshake may be in one datagram.
+    assert!((row.losses..=row.losses + 3).contains(&(left - arrived)), "{left} - {arrived}, {}", row.losses);
+    assert!(sent.windows(2).all(|pair| pair[0].time <= pair[1].time));
+}
+
+/// What `--qlog` writes of senders of TCP; a test in Python writes this file anew.
+#[test]
+fn the_file_of_tcp_is_qlog() {
+    let file: Qlog = serde_json::from_str(include_str!("../../../tests/data/senders.qlog")).unwrap();
+    assert_eq!((&*file.qlog_version, file.traces.len()), (QLOG_VERSION, 2));
+    let is_update = |event: &Event| matches!(event.data, EventData::MetricsUpdated(_));
+    assert!(file.traces.iter().all(|trace| trace.events.len() > 10 && trace.events.iter().all(is_update)));
 }

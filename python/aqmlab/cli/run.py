@@ -30,8 +30,8 @@ def _flent(file: Path | None) -> Path | None:
     return file
 
 
-def _exports(tc: Path | None, flent: Path | None) -> list[Export]:
-    """Return what ``--tc`` and ``--flent`` ask for."""
+def _exports(tc: Path | None, flent: Path | None, qlog: Path | None) -> list[Export]:
+    """Return what ``--tc``, ``--flent`` and ``--qlog`` ask for."""
     asked = []
     if tc:
         from aqmlab.exchange.tc import text
@@ -41,6 +41,10 @@ def _exports(tc: Path | None, flent: Path | None) -> list[Export]:
         from aqmlab.exchange.flent import content
 
         asked.append(Export("--flent", flent, "the series of the first run, for flent", content))
+    if qlog:
+        from aqmlab.exchange import qlog as senders
+
+        asked.append(Export("--qlog", qlog, "the senders of the first run, as qlog", senders.text))
     return asked
 
 
@@ -143,6 +147,16 @@ def run(
             help="Write throughput and delay of the first run to this file, NAME.flent.gz, for flent and flent-gui.",
         ),
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            "--qlog",
+            metavar="FILE",
+            dir_okay=False,
+            help="Write the senders of the first run to this file as qlog, for qvis: of QUIC what it logs, of TCP its "
+            "windows. Sets record.qlog, and record.cwnd to 10 ms unless it is set.",
+        ),
+    ] = None,
     beside: Annotated[
         list[str] | None,
         typer.Option(
@@ -174,6 +188,15 @@ def run(
     choice = scenarios.choice(chosen, links, classes, metrics)
     if flows:
         chosen = chosen.with_({"record.flows": True})
+    if qlog:
+        from aqmlab.exchange.qlog import recorded
+
+        if engine.startswith("fluid"):
+            raise typer.BadParameter("the fluid engine has no senders; omit it", param_hint="--qlog")
+        try:
+            chosen = recorded(chosen)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="--qlog") from None
     asked = precision.asked(until, seeds, most_seeds, within, long_run)
     if watch and long_run:
         raise typer.BadParameter("not allowed with --long-run: omit one of them", param_hint="--watch")
@@ -200,7 +223,7 @@ def run(
         fates=pcapng,
         until=asked,
         warmup=warmup,
-        exports=[*of_runs(csv), *_exports(tc, flent), *_drawn(measured, out, formats)],
+        exports=[*of_runs(csv), *_exports(tc, flent, qlog), *_drawn(measured, out, formats)],
         formats=formats,
         choice=choice,
         flows=flows,

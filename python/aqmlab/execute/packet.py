@@ -107,10 +107,13 @@ def _performed(
         return Outcome(error=f"the accounts of its packets do not balance: {'; '.join(violations)}")
     if task.cost < _SMALL:
         _LAST.simulation = simulation
+    recording = None
+    if task.recording:
+        recording = Recording(simulation.series(), simulation.cwnd(), simulation.flows(), simulation.qlogs())
     return Outcome(
         packed(task, simulation.results()),
         series=as_parquet(simulation.flows() or simulation.series()) if task.series else b"",
-        recording=Recording(simulation.series(), simulation.cwnd(), simulation.flows()) if task.recording else None,
+        recording=recording,
         batches=tuple(batches),
     )
 

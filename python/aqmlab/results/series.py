@@ -27,12 +27,14 @@ class Recording:
     """The series of one run, read on first access.
 
     `queue` has queues and the disciplines' signals, `cwnd` the congestion windows, `flows` a row for each flow and
-    transfer: as the engine's columns, as a Parquet file, or None if they were not recorded.
+    transfer: as the engine's columns, as a Parquet file, or None if they were not recorded. `logs` has, for each
+    connection of a stack, the number of its traffic entry, and what its sender and its receiver logged.
     """
 
     queue: ArrowStream | Stored | None
     cwnd: ArrowStream | Stored | None
     flows: ArrowStream | Stored | None = None
+    logs: Sequence[tuple[int, Sequence[bytes | None]]] = ()
 
     @cached_property
     def queue_frame(self) -> polars.DataFrame:

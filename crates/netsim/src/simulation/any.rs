@@ -6,6 +6,7 @@ use crate::measure::flow_log::FlowRow;
 use crate::measure::probe::Checked;
 use crate::measure::series::Series;
 use crate::network::Seen;
+use crate::stack::Logs;
 use aqm::unit::Time;
 use run::{Column, Glance, Results, Watch};
 use scenario::Scenario;
@@ -169,6 +170,12 @@ impl Run {
     #[must_use]
     pub fn windows(&self) -> &[WindowSample] {
         whichever!(&self.0, run => run.windows(), &[])
+    }
+
+    /// What the ends of each connection of a stack have logged, with its traffic entry.
+    #[must_use]
+    pub fn qlogs(&self) -> Vec<(u16, Logs)> {
+        whichever!(&self.0, run => run.qlogs(), Vec::new())
     }
 
     /// Follows a changed scenario from now on.

@@ -9,6 +9,7 @@ use crate::network::Network;
 use crate::network::ahead::Lookahead;
 use crate::network::handover;
 use crate::network::route::Routes;
+use crate::traffic::source::{Connection, Source};
 use aqm::unit::{Span, Time};
 use run::{Stopwatch, Watch};
 use scenario::Scenario;
@@ -56,8 +57,11 @@ impl<P: Probe> Simulation<P> {
         handover::draw(&mut scenario, seed);
         let mut routes = Routes::of(&scenario);
         let end = Time::ZERO + scenario.general.duration;
-        let endpoints =
+        let mut endpoints =
             Endpoints::new(&scenario.traffic, &mut routes, RunParameters { seed, end }, &mut watch)?;
+        if scenario.record.qlog {
+            endpoints.sources.iter_mut().filter_map(Source::connection_mut).for_each(Connection::log);
+        }
         let mut network = Network::new(&scenario, routes, seed, probe, mode.lookahead(), watch);
         schedule(&mut network.events, Some(&endpoints).filter(|_| !mode.is_external()), &scenario);
         // Of two copies the one may be lost and the other arrive.

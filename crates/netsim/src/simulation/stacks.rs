@@ -5,7 +5,7 @@ use crate::engine::event::Event;
 use crate::engine::order::Order;
 use crate::measure::probe::Probe;
 use crate::packet::{Header, Packet, PacketKind};
-use crate::stack::Broken;
+use crate::stack::{Broken, Logs};
 use crate::traffic::source::{Connection, Departure, Source};
 use aqm::unit::Time;
 use scenario::model::Ecn;
@@ -85,6 +85,20 @@ impl<P: Probe> Simulation<P> {
                 ssthresh: threshold.map_or(f64::INFINITY, |threshold| connection.segments(threshold)),
             })
         }));
+    }
+
+    /// What the ends of each connection have logged, with its traffic entry.
+    pub fn qlogs(&self) -> Vec<(u16, Logs)> {
+        let of = |source: &Source| {
+            let class = source.class;
+            source
+                .connection()
+                .into_iter()
+                .flat_map(Connection::logs)
+                .map(move |logs| (class, logs))
+                .collect::<Vec<_>>()
+        };
+        self.endpoints.sources.iter().flat_map(of).collect()
     }
 
     /// Lets the ends act, puts their datagrams on the network, and the next time at which something is due on the event list.

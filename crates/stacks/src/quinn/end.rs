@@ -1,13 +1,15 @@
 //! One end of a connection: quinn's endpoint and connection, and the application that downloads or serves.
 
 use super::control::{Factory, Shared};
+use super::log::Log;
 use super::tls;
 use aqm::unit::{Span, Time};
 use bytes::{Bytes, BytesMut};
 use netsim::stack::{Codepoint, Datagram, Stack, State, Wanted};
 use quinn_proto::{
-    ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, ReadError, ServerConfig, StreamId, Transmit, TransportConfig, VarInt, WriteError,
+    ClientConfig, Connection, ConnectionError, ConnectionHandle, ConnectionId, DatagramEvent, Dir,
+    EcnCodepoint, Endpoint, EndpointConfig, Event, ReadError, ServerConfig, StreamId, Transmit,
+    TransportConfig, VarInt, WriteError,
 };
 use scenario::model::{Ecn, QuicControl};
 use std::fmt;
@@ -17,6 +19,8 @@ use std::time::{Duration, Instant};
 
 /// The datagrams of one batch, which are sent at once, as quinn hands them to the kernel.
 const BATCH: usize = 10;
+/// The bytes of the identifier that quinn's client chooses for its first packet.
+const ID: usize = 20;
 /// A piece of the download.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
 /// What the client asks.
@@ -38,14 +42,12 @@ enum Role {
 /// One end.
 pub(crate) struct End {
     role: Role,
-    /// The instant that stands for the start of the run.
-    base: Instant,
+    told: Told,
     endpoint: Endpoint,
     /// What the client connects with, until it has.
     config: Option<ClientConfig>,
     connection: Option<(ConnectionHandle, Connection)>,
     stream: Option<StreamId>,
-    shared: Shared,
     /// Datagrams that the endpoint itself sends, and room for a batch.
     answers: Vec<Datagram>,
     buffer: Vec<u8>,
@@ -66,13 +68,28 @@ fn peer() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 443))
 }
 
-fn transport(control: QuicControl, wanted: &Wanted<'_>, shared: &Shared) -> Arc<TransportConfig> {
+/// The time that stands for the start of the run, and what an end tells.
+struct Told {
+    base: Instant,
+    shared: Shared,
+    log: Option<Log>,
+}
+
+impl Told {
+    fn new(wanted: &Wanted<'_>) -> Self {
+        Self { base: Instant::now(), shared: Shared::default(), log: wanted.qlog.then(Log::default) }
+    }
+}
+
+fn transport(control: QuicControl, wanted: &Wanted<'_>, told: &Told) -> Arc<TransportConfig> {
     let mut config = TransportConfig::default();
+    let shared = &told.shared;
     config
         .congestion_controller_factory(Arc::new(Factory { control, shared: shared.clone() }))
         .initial_mtu(wanted.payload)
         .mtu_discovery_config(None)
-        .max_idle_timeout(None);
+        .max_idle_timeout(None)
+        .qlog_stream(told.log.as_ref().and_then(|log| log.stream(told.base)));
     Arc::new(config)
 }
 
@@ -90,30 +107,32 @@ fn endpoint(wanted: &Wanted<'_>, server: Option<Arc<ServerConfig>>) -> Endpoint 
 
 impl End {
     pub(crate) fn server(control: QuicControl, wanted: &Wanted<'_>) -> Self {
-        let shared = Shared::default();
+        let told = Told::new(wanted);
         let mut config = ServerConfig::with_crypto(tls::server());
-        config.transport_config(transport(control, wanted, &shared));
+        config.transport_config(transport(control, wanted, &told));
         let endpoint = endpoint(wanted, Some(Arc::new(config)));
-        Self::new(Role::Server { left: wanted.size }, endpoint, None, shared)
+        Self::new(Role::Server { left: wanted.size }, endpoint, None, told)
     }
 
     pub(crate) fn client(control: QuicControl, wanted: &Wanted<'_>) -> Self {
-        let shared = Shared::default();
+        let told = Told::new(wanted);
         let mut config = ClientConfig::new(tls::client());
-        config.transport_config(transport(control, wanted, &shared));
+        config.transport_config(transport(control, wanted, &told));
+        // It identifies the connection in a log.
+        let id = ConnectionId::new(&wanted.seed[..ID]);
+        config.initial_dst_cid_provider(Arc::new(move || id));
         let role = Role::Client { received: 0, complete: false };
-        Self::new(role, endpoint(wanted, None), Some(config), shared)
+        Self::new(role, endpoint(wanted, None), Some(config), told)
     }
 
-    fn new(role: Role, endpoint: Endpoint, config: Option<ClientConfig>, shared: Shared) -> Self {
+    fn new(role: Role, endpoint: Endpoint, config: Option<ClientConfig>, told: Told) -> Self {
         Self {
             role,
-            base: Instant::now(),
+            told,
             endpoint,
             config,
             connection: None,
             stream: None,
-            shared,
             answers: Vec::new(),
             buffer: Vec::new(),
             problem: None,
@@ -121,7 +140,7 @@ impl End {
     }
 
     fn instant(&self, now: Time) -> Instant {
-        self.base + Duration::from_nanos(now.nanos())
+        self.told.base + Duration::from_nanos(now.nanos())
     }
 
     /// Takes what has happened to the connection.
@@ -266,7 +285,7 @@ impl Stack for End {
 
     fn timeout(&mut self) -> Option<Time> {
         let timeout = self.connection.as_mut()?.1.poll_timeout()?;
-        Some(Time::from_nanos(timeout.saturating_duration_since(self.base).as_nanos() as u64))
+        Some(Time::from_nanos(timeout.saturating_duration_since(self.told.base).as_nanos() as u64))
     }
 
     fn stop(&mut self) {
@@ -280,7 +299,7 @@ impl Stack for End {
             Role::Server { .. } => (0, false),
             Role::Client { received, complete } => (received, complete),
         };
-        let calls = self.shared.calls();
+        let calls = self.told.shared.calls();
         let mut state = State {
             delivered,
             complete,
@@ -298,6 +317,10 @@ impl Stack for End {
     }
 
     fn round_trip(&mut self) -> Option<Span> {
-        self.shared.calls().round_trips.pop_front()
+        self.told.shared.calls().round_trips.pop_front()
+    }
+
+    fn qlog(&self) -> Option<Vec<u8>> {
+        self.told.log.as_ref().map(Log::text)
     }
 }

@@ -1,7 +1,7 @@
 //! A connection of a stack from outside: its two ends, the datagrams that are under way, and when the ends are woken.
 
 use crate::engine::rng::Stream;
-use crate::stack::{self, Codepoint, Datagram, Stack, State, Wanted};
+use crate::stack::{self, Codepoint, Datagram, Logs, Stack, State, Wanted};
 use aqm::Uniform as _;
 use aqm::unit::{Bytes, Span, Time};
 use scenario::model::{Download, Ecn, UDP_HEADER};
@@ -36,6 +36,9 @@ pub(crate) struct Connection {
     /// What the sender counted before the flow last began, and by the end of the warm-up.
     earlier: u64,
     lost_at_warmup: u64,
+    /// Whether its ends log, and what those logged that it has abandoned.
+    qlog: bool,
+    logs: Vec<Logs>,
 }
 
 /// A datagram that is sent now.
@@ -67,6 +70,8 @@ impl Connection {
             delivered: 0,
             earlier: 0,
             lost_at_warmup: 0,
+            qlog: false,
+            logs: Vec::new(),
         }
     }
 
@@ -80,7 +85,8 @@ impl Connection {
                 let size = self.download.size.map(|size| self.rng.draw(&size).0);
                 let mut seed = [0; 32];
                 seed.fill_with(|| (self.rng.uniform() * 256.0) as u8);
-                let wanted = Wanted { stack: &self.download.stack, size, payload: self.payload, seed };
+                let (stack, qlog) = (&self.download.stack, self.qlog);
+                let wanted = Wanted { stack, size, payload: self.payload, seed, qlog };
                 self.ends = Some(stack::make(&wanted)?);
                 (self.begun, self.has_stopped, self.is_complete) = (now, false, false);
             }
@@ -205,8 +211,20 @@ impl Connection {
         [self.lost_at_warmup, _] = self.lost();
     }
 
+    /// From now on its ends log what they do.
+    pub(crate) fn log(&mut self) {
+        self.qlog = true;
+    }
+
+    /// What its ends have logged, one connection after the other.
+    pub(crate) fn logs(&self) -> impl Iterator<Item = Logs> {
+        let now = self.ends.as_ref().filter(|_| self.qlog).map(|ends| ends.each_ref().map(|end| end.qlog()));
+        self.logs.iter().cloned().chain(now)
+    }
+
     /// Abandons its connection, until it begins another; its event is off the list.
     pub(super) fn rest(&mut self) {
+        self.logs = self.logs().collect();
         [self.earlier, _] = self.lost();
         self.contents.clear();
         (self.ends, self.wake, self.delivered) = (None, Time::MAX, 0);
