@@ -293,7 +293,7 @@ fn every_broken_file_gets_its_message() {
         // Traffic.
         (
             and("size = \"1 MB\"\n"),
-            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\" or \"game\" or \"quic\"; this entry's is \"ftp\"",
+            "x.toml:11: traffic.long.size = \"1 MB\": only for kind \"transfer\" or \"short\" or \"web\" or \"game\" or \"quic\" or \"stack\"; this entry's is \"ftp\"",
         ),
         (
             with("kind", "kind = \"cbr\"\ntcp = \"reno\""),
