@@ -34,7 +34,7 @@ pub trait Stack: Debug + Send + Sync {
     /// The next of the round trips that were measured since the last call.
     fn round_trip(&mut self) -> Option<Span>;
 
-    /// What it has logged if that was [`Wanted`], as qlog in a sequence of JSON texts (RFC 7464).
+    /// The events that it has logged if that was [`Wanted`], as qlog in a sequence of JSON texts (RFC 7464).
     fn qlog(&self) -> Option<Vec<u8>> {
         None
     }

@@ -68,10 +68,8 @@ def refuse_idle(
     reasons |= dict.fromkeys(idle, f"{command} does not depend on it")
     chosen = [Engine.parse(engine) for engine in engines]
     if chosen and PACKETS not in chosen:
-        packets = {"fluid", "linux"}
-        unable = {"record.flows": packets, "record.qlog": packets} | dict.fromkeys(
-            ("record.cwnd", "record.loss_event"), {"fluid"}
-        )
+        packets, series = {"fluid", "linux"}, {"fluid"}
+        unable = {"record.flows": packets, "record.qlog": packets, "record.cwnd": series, "record.loss_event": series}
         for path, names in unable.items():
             if all(engine.name in names for engine in chosen):
                 reasons.setdefault(path, f"the {chosen[0]} engine does not record it")

@@ -89,7 +89,7 @@ def _event(text: bytes) -> dict[str, Any]:
 
 
 def _of_windows(result: Result) -> Iterator[dict[str, Any]]:
-    """Yield the traces of the senders whose windows were sampled, but for those that have logged more."""
+    """Yield the traces of the senders whose windows were sampled, except those that have logged more."""
     entries = {entry["name"]: entry for entry in result.scenario.resolved["traffic"]}
     frame = result.cwnd_of(result.seeds[0])
     for name, entry in entries.items():

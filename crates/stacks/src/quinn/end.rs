@@ -68,7 +68,7 @@ fn peer() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, 443))
 }
 
-/// The time that stands for the start of the run, and what an end tells.
+/// The time that stands for the start of the run, and what an end reports.
 struct Told {
     base: Instant,
     shared: Shared,
