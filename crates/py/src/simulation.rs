@@ -25,6 +25,9 @@ pub(crate) struct Simulation {
     interpreted: bool,
 }
 
+/// What a sender and a receiver have logged.
+type Logs = [Option<Cow<'static, [u8]>>; 2];
+
 /// The simulated time whose packets are kept in memory.
 const PIECE: Span = Span::ms(100);
 
@@ -131,7 +134,7 @@ impl Simulation {
     }
 
     /// The number of the traffic entry of each connection of a stack, and what its sender and its receiver have logged.
-    fn qlogs(&self) -> Vec<(u16, [Option<Cow<'static, [u8]>>; 2])> {
+    fn qlogs(&self) -> Vec<(u16, Logs)> {
         let logs = self.run.qlogs().into_iter();
         logs.map(|(entry, logs)| (entry, logs.map(|log| log.map(Cow::Owned)))).collect()
     }

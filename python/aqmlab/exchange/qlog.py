@@ -38,7 +38,7 @@ def recorded(scenario: Scenario) -> Scenario:
     """Return a scenario whose runs record what the file needs; ValueError if it has no sender that can be recorded."""
     if not any(entry["kind"] in _RECORDED for entry in scenario.resolved["traffic"]):
         raise ValueError(f"no traffic entry has a sender that persists: one of kind {', '.join(_RECORDED)}")
-    settings: dict[str, object] = {"record.qlog": True}
+    settings: dict[str, str | bool] = {"record.qlog": True}
     if scenario.resolved["record"]["cwnd"] == "auto":
         settings["record.cwnd"] = STEP
     return scenario.with_(settings)

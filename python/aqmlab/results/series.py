@@ -61,7 +61,8 @@ class Recording:
     @classmethod
     def of(cls, files: Mapping[str, Stored], seed: int) -> Self:
         """Return the series of a run, from the files of a result."""
-        return cls(*(files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd", "flows")))
+        queue, cwnd, flows = (files.get(f"{name}-{seed}.parquet") for name in ("series", "cwnd", "flows"))
+        return cls(queue, cwnd, flows)
 
 
 def _frame(source: ArrowStream | Stored | None, kind: Kind, recorded: str, setting: str) -> polars.DataFrame:
