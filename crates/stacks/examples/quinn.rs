@@ -1,9 +1,9 @@
-//! quinn as a program, with the settings of `kind = "quic"`: a server that sends without end, and a client that downloads
-//! for some seconds and prints the bytes.
+//! quinn as a program, with the settings of `kind = "quic"`: a server that sends without end, and a client that downloads,
+//! prints the bytes from one time in seconds to another, and ends.
 //!
 //! ```sh
 //! quinn server 0.0.0.0:4433 cubic
-//! quinn client 127.0.0.1:4433 10
+//! quinn client 127.0.0.1:4433 2 10
 //! ```
 
 #[path = "../src/quinn/tls.rs"]
@@ -16,7 +16,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 use std::{env, process};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout_at};
 
 type Outcome = Result<(), Box<dyn Error>>;
 
@@ -64,7 +64,9 @@ async fn serve(local: SocketAddr, control: &str) -> Outcome {
     Ok(())
 }
 
-async fn download(remote: SocketAddr, seconds: f64) -> Outcome {
+async fn download(remote: SocketAddr, from: f64, until: f64) -> Outcome {
+    let begin = Instant::now();
+    let [from, until] = [from, until].map(|at| begin + Duration::from_secs_f64(at));
     let endpoint = endpoint((Ipv4Addr::UNSPECIFIED, 0).into(), None)?;
     let mut config = ClientConfig::new(tls::client());
     config.transport_config(transport("cubic")?);
@@ -75,12 +77,14 @@ async fn download(remote: SocketAddr, seconds: f64) -> Outcome {
     let mut received = 0;
     let all = async {
         while let Some(chunk) = stream.read_chunk(usize::MAX, true).await? {
-            received += chunk.bytes.len();
+            if Instant::now() >= from {
+                received += chunk.bytes.len();
+            }
         }
         Ok::<_, Box<dyn Error>>(())
     };
     // The time-out is the usual end.
-    timeout(Duration::from_secs_f64(seconds), all).await.unwrap_or(Ok(()))?;
+    timeout_at(until, all).await.unwrap_or(Ok(()))?;
     println!("{received} bytes");
     Ok(())
 }
@@ -92,8 +96,8 @@ async fn main() {
     let outcome = async {
         match arguments[..] {
             ["server", local, control] => serve(local.parse()?, control).await,
-            ["client", remote, seconds] => download(remote.parse()?, seconds.parse()?).await,
-            _ => Err("usage: quinn server ADDRESS:PORT CONTROL | quinn client ADDRESS:PORT SECONDS".into()),
+            ["client", remote, from, until] => download(remote.parse()?, from.parse()?, until.parse()?).await,
+            _ => Err("usage: quinn server ADDRESS:PORT CONTROL | quinn client ADDRESS:PORT FROM UNTIL".into()),
         }
     };
     if let Err(problem) = outcome.await {
