@@ -21,6 +21,8 @@ from .own.algorithm import ns as ns
 from .own.algorithm import param as param
 from .own.algorithm import signal as signal
 from .own.running import AqmError as AqmError
+from .queue import Ecn as Ecn
+from .queue import Queue as Queue
 from .references.cite import Citations as Citations
 from .references.cite import cite as cite
 from .results.comparison import Comparison as Comparison

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Protocol, Self, TypedDict, final
+from typing import Any, Literal, Protocol, Self, TypedDict, final
 
 from aqmlab.scenario import Settings, Value
 
@@ -128,6 +128,25 @@ class Controls:
     def begin(self, place: int, scenario: Scenario, seed: int, agent: Literal["drops", "marks"] | None) -> None: ...
     def step(self, p: Sequence[float], resting: Sequence[int]) -> tuple[bytearray, bytearray, list[bool]]: ...
     def results(self, place: int) -> str: ...
+
+@final
+class Qdisc:
+    def __new__(cls, aqm: str, link: Mapping[str, float | str], seed: int, interpreted: bool) -> Self: ...
+    def enqueue(
+        self,
+        now: float,
+        packet: object,
+        size: int,
+        flow: int,
+        ecn: int,
+        rest: tuple[int, int, int, bool, int],
+    ) -> bool: ...
+    def dequeue(self, now: float) -> tuple[Any, int] | None: ...
+    def dropped(self) -> list[tuple[Any, bool]]: ...
+    def paused_until(self) -> float | None: ...
+    def __len__(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
 
 @final
 class Fluid:

@@ -286,6 +286,11 @@ impl<P, D: Algorithm, R: Uniform> Qdisc<P, D, R> {
         Some((store.take(sent.frame.place), sent.frame.ecn))
     }
 
+    /// The packets that it holds, in any order: those that wait, and those of [`Qdisc::dropped`].
+    pub fn packets(&self) -> impl Iterator<Item = &P> {
+        self.store.places.iter().flatten().chain(self.dropped.iter().map(|(packet, _)| packet))
+    }
+
     /// Ends the queue; returns the packets that wait, in any order.
     pub fn into_packets(self) -> impl Iterator<Item = P> {
         self.store.places.into_iter().flatten()

@@ -55,6 +55,23 @@ fn the_seed_or_the_callers_numbers_decide() {
     assert_eq!(overload(queue(3)), overload(queue(4).with_random(Random(3))));
 }
 
+#[test]
+fn the_packets_are_those_that_wait_and_those_that_were_dropped_last() {
+    let mut queue =
+        Qdisc::new(&"droptail".parse().unwrap(), &Port { limit: Limit::Packets(3), ..PORT }, 1).unwrap();
+    for number in 0..5 {
+        queue.enqueue(at(0), Header::new(1500), number);
+    }
+    let held = |queue: &Qdisc<u32>| {
+        let mut held: Vec<_> = queue.packets().copied().collect();
+        held.sort_unstable();
+        held
+    };
+    assert_eq!(held(&queue), [0, 1, 2, 4]);
+    assert_eq!(queue.dequeue(at(1)), Some((0, Ecn::NotEct)));
+    assert_eq!(held(&queue), [1, 2]);
+}
+
 /// A source that always draws the same number.
 struct Always(f64);
 

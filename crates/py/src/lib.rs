@@ -7,6 +7,7 @@ mod control;
 mod fluid;
 mod look;
 mod own;
+mod qdisc;
 mod rows;
 mod series;
 mod simulation;
@@ -447,6 +448,8 @@ mod _core {
     use super::fluid::Fluid;
     #[pymodule_export]
     use super::own::{CompiledCodeError, Draws, Packet, Queue, StackError, uniform_address};
+    #[pymodule_export]
+    use super::qdisc::Qdisc;
     #[pymodule_export]
     use super::rows::rows;
     #[pymodule_export]

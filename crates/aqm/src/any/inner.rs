@@ -2,6 +2,7 @@
 
 use crate::aqm::{AnyParams, NAMES, VARIANTS};
 use crate::params::{Field, ParamError, ParamKind, Range, Value, settings};
+use crate::user_defined;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
@@ -15,7 +16,7 @@ impl FromStr for AnyParams {
     type Err = ParamError;
 
     fn from_str(text: &str) -> Result<Self, ParamError> {
-        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let (name, rest) = user_defined::split(text).or_else(|| text.split_once(':')).unwrap_or((text, ""));
         let name = name.trim();
         let refuse =
             |key: &str, found: &dyn Display, allowed: String| ParamError::invalid(key, found, allowed);
