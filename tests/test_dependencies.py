@@ -11,6 +11,7 @@ from conftest import ROOT
 from release.parts import linked
 
 ALLOWED = {
+    "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",

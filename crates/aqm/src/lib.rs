@@ -35,6 +35,7 @@ mod float;
 mod flows;
 pub mod framing;
 mod hash;
+pub mod link;
 mod mirror;
 pub mod params;
 mod qdisc;
