@@ -33,6 +33,7 @@ test: setup ## run every test
 	else echo "JavaScript and the playground are not tested"; fi
 	cargo test --workspace --quiet --tests
 	cargo test --workspace --quiet --doc
+	cargo test --package aqm --no-default-features --quiet --test all verdicts
 	$(BIN)/pytest -n logical --dist worksteal
 
 # What differs from a commit, or from the last one: BASE=main

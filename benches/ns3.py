@@ -14,11 +14,19 @@ from typing import Any
 
 from benches.measure import Sample, measured
 
+ROOT = Path(__file__).parents[1]
 DUMBBELL, WIFI = (Path(__file__).with_name(f"ns3_{name}.cc") for name in ("dumbbell", "wifi"))
-BUILD = Path(__file__).parents[1] / "target" / "bench"
+DISCS = ROOT / "examples" / "ns3" / "dumbbell.cc"
+BUILD = ROOT / "target" / "bench"
 MODULES = ("applications", "traffic-control", "internet", "network", "core")
-OWN = {DUMBBELL: ("point-to-point",), WIFI: ("wifi", "mobility", "flow-monitor")}
-"""The modules that both programs need, and those that one needs too. A library stands before those that it needs."""
+OWN = {
+    DUMBBELL: ("point-to-point",),
+    WIFI: ("wifi", "mobility", "flow-monitor"),
+    DISCS: ("point-to-point",),
+}
+"""The modules that all programs need, and those that one needs too. A library stands before those that it needs."""
+LIBAQM = ROOT / "target" / "release" / "libaqm_c.a"
+"""What `DISCS` needs besides."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +72,13 @@ def find(source: Path = DUMBBELL) -> Ns3 | str:
     # Debian's files also name libraries with which ns-3 was built, and which may be absent here.
     asked = shlex.split(_output([packager, "--cflags", "--libs", *packages]))
     flags = [flag for flag in asked if flag.startswith(("-D", "-I", "-L", "-l"))]
-    program = BUILD / f"{source.stem}-{version}"
-    if not program.exists() or program.stat().st_mtime < source.stat().st_mtime:
+    parts = [source]
+    if source == DISCS:
+        subprocess.run(["cargo", "build", "--quiet", "--release", "--package", "aqm-c"], cwd=ROOT, check=True)
+        parts += [source.with_name("aqmlab-queue-disc.h"), LIBAQM]
+        flags = ["-I", str(ROOT / "crates" / "aqm-c" / "include"), str(LIBAQM), *flags]
+    program = BUILD / f"{source.parent.name}-{source.stem}-{version}"
+    if not program.exists() or program.stat().st_mtime < max(part.stat().st_mtime for part in parts):
         BUILD.mkdir(parents=True, exist_ok=True)
         command = [compiler, "-std=c++17", "-O2", "-DNDEBUG", str(source), "-o", str(program), *flags]
         made = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -119,14 +119,14 @@ impl<P> Link<P> {
         self.queue.counts()
     }
 
-    /// Begins a call by all that is due until then.
+    /// Begins a call, after everything that is due until then.
     fn advance(&mut self, now: Time) {
         self.dropped.clear();
         self.now = self.now.max(now);
         self.work();
     }
 
-    /// Takes packets from the queue, each when the link is free, up to now.
+    /// Takes packets from the queue, each when the link is free.
     fn work(&mut self) {
         while let Some(at) = self.asks.filter(|at| *at <= self.now) {
             let sent = self.queue.dequeue(at);
