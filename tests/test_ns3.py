@@ -3,11 +3,11 @@
 from typing import Any
 
 import pytest
+from oracle import discs
 
 import aqmlab
 from benches import ns3
 from benches.measure import Failed
-from oracle import discs
 
 pytestmark = pytest.mark.timeout(600)
 SHORT = ("--flows=4", "--duration=6", "--warmup=2")

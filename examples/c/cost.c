@@ -1,6 +1,6 @@
-/* The time that a packet costs in an event loop of C: PACKETS of 128 flows arrive with random gaps under each ALGORITHM, 2 %
- * more than the link can send. Of nine rounds, in each of which all take turns, the least and the median are printed, less
- * those of the loop without a queue.
+/* The time that a packet costs in an event loop of C: PACKETS of 128 flows arrive with random gaps under each ALGORITHM,
+ * 2 % more than the link can send. Of nine rounds, in each of which all take turns, the least and the median are printed,
+ * less those of the loop without a queue.
  *
  *     ./cost 1000000 codel fq_codel
  *

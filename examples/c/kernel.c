@@ -1,5 +1,5 @@
-/* Linux's CoDel in user space, for cost.c: codel.h and codel_impl.h of a kernel's source, which cost.c says how to find,
- * around what they expect of the kernel. The queue is that of sch_codel: a list of packets with a limit.
+/* Linux's CoDel in user space, for cost.c, which says how to make codel_kernel.h of a kernel's source. The queue around
+ * it is like that of sch_codel: a list of packets with a limit.
  */
 #include <limits.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
-// Long TCP flows over a bottleneck with any queue disc, of ns-3 or of aqmlab. Prints one line of JSON: goodput in bit/s, the
-// mean time in s that sent packets waited, drops by reason, and marks, all after the warm-up.
+// Long TCP flows over a bottleneck with any queue disc, of ns-3 or of aqmlab. Prints one line of JSON: goodput in bit/s,
+// the mean time in s that sent packets waited, drops by reason, and marks, all after the warm-up.
 //
 //     ./dumbbell --flows=10 --queue=AqmlabQueueDisc '--set=Discipline=lred:q0=50|MaxSize=200p'
 //     ./dumbbell --flows=10 --queue=CoDelQueueDisc --set=MaxSize=200p
@@ -153,14 +153,12 @@ main(int argc, char* argv[])
     const QueueDisc::Stats& last = disc->GetStats();
     std::ostringstream drops;
     const char* comma = "";
-    for (const auto* reasons : {&last.nDroppedPacketsBeforeEnqueue, &last.nDroppedPacketsAfterDequeue})
+    for (auto kind : {&QueueDisc::Stats::nDroppedPacketsBeforeEnqueue, &QueueDisc::Stats::nDroppedPacketsAfterDequeue})
     {
-        const auto& earlier =
-            reasons == &last.nDroppedPacketsBeforeEnqueue ? first.nDroppedPacketsBeforeEnqueue : first.nDroppedPacketsAfterDequeue;
-        for (const auto& [reason, count] : *reasons)
+        for (const auto& [reason, count] : last.*kind)
         {
-            auto found = earlier.find(reason);
-            drops << comma << '"' << reason << "\":" << count - (found == earlier.end() ? 0 : found->second);
+            auto found = (first.*kind).find(reason);
+            drops << comma << '"' << reason << "\":" << count - (found == (first.*kind).end() ? 0 : found->second);
             comma = ",";
         }
     }

@@ -1,12 +1,11 @@
 """Queue discs of ns-3 and of aqmlab in one dumbbell of ns-3, `examples/ns3/dumbbell.cc`: stored runs.
 
-``python -m oracle.discs`` prints them as a table. ``--record``, with the names of rows or for all, runs ns-3 (Debian: g++,
-pkg-config, libns3-dev) and writes them anew.
+``python -m oracle.discs`` prints them as a table. ``--record``, with the names of rows or for all, runs ns-3, as
+`oracle.wifi` does, and writes them anew.
 """
 
 import csv
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from benches import ns3
 STORED = Path(__file__).with_suffix(".csv")
 SOURCE = ns3.DISCS
 SEEDS = 5
-LINK = ("--flows=20", "--rate=10Mbps", "--rtt=40", "--duration=40", "--warmup=10")
+LINK = ("--flows=10", "--rate=10Mbps", "--rtt=40", "--duration=25", "--warmup=5")
 BUFFER = "MaxSize=200p"
 RED = "MinTh=30|MaxTh=90|LInterm=10|QW=0.002|Gentle=true|MeanPktSize=1500|LinkBandwidth=10Mbps|LinkDelay=6.667ms"
 COLUMNS = {"goodput": 1e-6, "wait": 1e3, "drops": 1.0}
@@ -87,7 +86,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--record"]:
         record(sys.argv[2:])
     rows = list(stored().values())
-    subprocess.run(["column", "-t", "-s", "\t"], input="\n".join("\t".join(row.values()) for row in rows), text=True)
+    for row in [dict(zip(rows[0], rows[0], strict=True)), *rows]:
+        print("".join(f"{row[column]:18}" for column in rows[0]))
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 //! relay --listen 127.0.0.1:7000 --to 192.0.2.1:7000 --rate 10Mbit --aqm codel --delay 20ms --packets 1000
 //! ```
 //!
-//! A datagram leaves up to some milliseconds late, as the system's timers do, but the next one is not later for that. The
-//! standard library reads and sets no ECN bits, so a discipline can only drop.
+//! A datagram leaves up to some milliseconds late, as the system's timers do, but the next one is not later for that.
+//! The standard library reads and sets no ECN bits, so a discipline can only drop.
 
 use aqm::link::Link;
 use aqm::params::{Field, Value};

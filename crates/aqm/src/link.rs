@@ -93,8 +93,8 @@ impl<P> Link<P> {
         self.flying.pop_front()
     }
 
-    /// When a packet arrives next, or the queue has something to do: the time of the next call of [`Link::receive`]. `None`
-    /// if nothing is on its way.
+    /// When a packet arrives next, or the queue has something to do: the time of the next call of [`Link::receive`].
+    /// `None` if nothing is on its way.
     #[must_use]
     pub fn next(&self) -> Option<Time> {
         let arrives = self.flying.front().map(|arrival| arrival.at);
