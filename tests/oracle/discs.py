@@ -43,7 +43,7 @@ ROWS: dict[str, list[str]] = {
     "pie:preset=ns3": ours("pie:preset=ns3"),
     "pie": ours("pie"),
     "RedQueueDisc": theirs("RedQueueDisc", RED),
-    "red": ours("red:min_th=30,max_th=90,max_p=0.1,w_q=0.002"),
+    "red": ours("red:min_th=30,max_th=90,max_p=0.1,w_q=0.002,spacing=wait"),
     "FqCoDelQueueDisc": theirs("FqCoDelQueueDisc"),
     "fq_codel": ours("fq_codel"),
     "lred": ours("lred:q0=50"),
