@@ -23,7 +23,7 @@ EXAMPLES = {"crates/aqm/src/aqm/mine.rs", "crates/aqm/src/aqm/erd.rs"}
 ELSEWHERE = {"ns-default.tcl", "report.html", "scenario.toml", "x.toml"}
 """Files that comments name and the repository does not have: examples, those of ns-2, and those that aqmlab writes."""
 
-FOLDERS = ("benches", "crates", "docs", "papers", "python", "release", "site", "tests")
+FOLDERS = ("benches", "crates", "docs", "examples", "papers", "python", "release", "site", "tests")
 BUILT = {"__pycache__", "target"}
 
 
