@@ -57,6 +57,7 @@ impl Model {
     /// # Errors
     /// If the equations cannot express the scenario; the message names the key and the fix.
     pub fn of(scenario: &Scenario) -> Result<Self, Unsupported> {
+        scenario.computed().map_err(Unsupported::new)?;
         let observed = &scenario.links[scenario.observed];
         let droptail = AnyParams::of("droptail").expect("there is such an algorithm");
         let aqm = observed.aqm.clone().unwrap_or(droptail);

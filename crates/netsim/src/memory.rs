@@ -98,7 +98,7 @@ pub fn known_memory(scenario: &Scenario) -> u64 {
         let count = u64::from(traffic.count);
         match &traffic.kind {
             TrafficKind::Ftp(tcp) | TrafficKind::Transfer(tcp, _) => count.saturating_mul(of_a_flow(tcp)),
-            TrafficKind::Short(..) | TrafficKind::Web(..) => 0,
+            TrafficKind::Short(..) | TrafficKind::Web(..) | TrafficKind::Program(_) => 0,
             TrafficKind::Udp(Udp::Tfrc(_), _) => count * (size_of::<Source>() + size_of::<Ends>()) as u64,
             TrafficKind::Udp(Udp::Stack(_), _) => {
                 count * (size_of::<Source>() + size_of::<Connection>()) as u64

@@ -64,7 +64,7 @@ fn describe(error: &Bound<'_, PyAny>, problems: &Problems) -> PyResult<()> {
     error.setattr("problems", PyTuple::new(py, dicts)?)
 }
 
-/// A part of a scenario that the fluid model cannot express, as a Python exception.
+/// A part of a scenario that an engine cannot have, as a Python exception.
 fn unsupported(problem: impl std::fmt::Display) -> PyErr {
     ScenarioError::new_err(problem.to_string())
 }
@@ -213,6 +213,11 @@ impl Scenario {
         Ok(checked.traffic.iter().any(has_file)
             || checked.links.iter().any(|link| !recordings(link).is_empty())
             || !own_algorithms(checked).is_empty())
+    }
+
+    /// Raises ScenarioError if it has programs, which only a kernel runs.
+    fn check_computed(&self) -> PyResult<()> {
+        self.checked()?.computed().map_err(unsupported)
     }
 
     /// Sentences on how its recordings were read.

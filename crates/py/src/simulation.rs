@@ -1,9 +1,9 @@
 //! A run of the packet engine, for Python.
 
-use crate::Scenario;
 use crate::look::Look;
 use crate::own::caught;
 use crate::series::Stream;
+use crate::{Scenario, unsupported};
 use aqm::unit::{Span, Time};
 use netsim::{FlowRow, Run, RunOptions, WindowSample};
 use pcapng::links::Links;
@@ -65,6 +65,7 @@ impl Simulation {
         interpreted: bool,
     ) -> PyResult<Self> {
         let scenario = scenario.checked()?.clone();
+        scenario.computed().map_err(unsupported)?;
         let create = |path| Links::new(BufWriter::new(File::create(path)?), &scenario);
         let file = pcapng.map(create).transpose()?;
         let options = RunOptions { accounted, tap: file.is_some(), live: false };

@@ -6,7 +6,7 @@ use run::Playback;
 use serde::{Deserialize, Serialize};
 
 /// The report.
-#[derive(Clone, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
 pub struct Report {
     /// For each traffic entry.
     pub classes: Vec<Class>,
@@ -14,6 +14,35 @@ pub struct Report {
     pub connections: Attempts,
     /// The datagrams.
     pub datagrams: Attempts,
+    /// The foreign programs.
+    pub programs: Vec<Program>,
+}
+
+/// A foreign program that has run.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+pub struct Program {
+    /// Its traffic entry.
+    pub entry: String,
+    /// The key with its words: `command` or `server`.
+    pub key: String,
+    /// Its number among those of this key of the entry, from 1 on.
+    pub number: usize,
+    /// Its words.
+    pub words: Vec<String>,
+    /// When it began, in s.
+    pub started: f64,
+    /// When it ended by itself or was asked to, in s; nothing if the end of the run was its end.
+    pub ended: Option<f64>,
+    /// Its exit status, if it had one.
+    pub status: Option<i32>,
+    /// The beginning of its standard output, as text.
+    pub stdout: String,
+    /// Bytes of all of that.
+    pub stdout_bytes: u64,
+    /// The beginning of its standard error.
+    pub stderr: String,
+    /// Bytes of all of that.
+    pub stderr_bytes: u64,
 }
 
 /// Attempts, and those that failed.

@@ -41,12 +41,13 @@ pub struct Router {
     timer: Timer,
     /// The process of the senders, which must not end before the run.
     senders: Option<OwnedFd>,
-    /// What the programs of a shell have received.
+    /// What foreign programs have received.
     pub received: Received,
     /// The packets that are on their way, by their numbers.
     packets: Vec<OnWay>,
     free: Vec<u32>,
-    connections: HashMap<Connection, u32>,
+    /// The number of each connection; the two ways of foreign programs have a number each.
+    connections: HashMap<(Connection, bool), u32>,
     /// How late packets were handed to their hosts, in ns.
     lateness: Histogram<u64>,
     /// When the packets that are handed out now should have been, and by how much they entered late.
@@ -70,8 +71,8 @@ struct OnWay {
     namespace: usize,
     /// By how much it entered the network later than its host sent it.
     late: Span,
-    /// The way of a datagram of a shell or its peer, and the bytes of its payload.
-    datagram: Option<(usize, u16)>,
+    /// The traffic entry of a packet of foreign programs, and the bytes of its payload if it is a datagram.
+    datagram: Option<(u16, u16)>,
 }
 
 /// How late packets were handed to their hosts, in s: later than the network delivered them, which they may also have
@@ -108,6 +109,7 @@ impl Router {
             poll.add(&qdisc.device, QDISC, EventFlags::IN)?;
             emulation.leave_observed();
         }
+        let received = Received::new(emulation.classes(), emulation.warmup());
         let lateness = Histogram::new_with_max(LONGEST_LATENESS, 3).map_err(io::Error::other)?;
         Ok(Self {
             emulation,
@@ -119,7 +121,7 @@ impl Router {
             poll,
             timer,
             senders: None,
-            received: Received::default(),
+            received,
             packets: Vec::new(),
             free: Vec::new(),
             connections: HashMap::new(),
@@ -277,7 +279,7 @@ impl Router {
             return false;
         };
         let (ends, class) = match way {
-            Some(way) => ((Some(way.from), Some(way.to)), Some(way.class)),
+            Some(way) => ((Some(way.from), Some(self.hosts.end(way, seen.to.0))), Some(way.class)),
             None => {
                 let ends = (self.hosts.at(seen.from.0), self.hosts.at(seen.to.0));
                 (ends, class_of([seen.from.1, seen.to.1]))
@@ -288,11 +290,12 @@ impl Router {
             return false;
         };
         place.namespace = to.namespace;
-        place.datagram = way.map(|way| (way.number, seen.datagram));
+        place.datagram = way.map(|way| (way.class, seen.datagram));
         let next = self.connections.len() as u32;
-        let flow = *self.connections.entry(seen.connection()).or_insert(next);
+        let key = (seen.connection(), way.is_some() && seen.is_later());
+        let flow = *self.connections.entry(key).or_insert(next);
         if let Some(way) = way {
-            self.received.enters(&seen, flow, way.number);
+            self.received.enters(at, &seen, way.back);
         }
         let packet = ExternalPacket {
             number,
@@ -312,8 +315,7 @@ impl Router {
         let enters = self.emulation.offer(at, &packet);
         if enters {
             if let Some(record) = &mut self.record {
-                let ends = [seen.from.0, seen.to.0]
-                    .map(|address| self.hosts.number(address).expect("it has a host"));
+                let ends = [from, to].map(|host| self.hosts.number(host));
                 record.enter(at, number, ends, &place.bytes[..place.length]);
             }
         } else {
@@ -375,9 +377,14 @@ impl Router {
     /// # Errors
     /// If the counters cannot be read.
     pub fn losses(&self) -> io::Result<Vec<Loss>> {
-        // What a shell's programs ask of their kernels is theirs.
-        let ours = self.namespaces.iter().enumerate().filter(|(number, _)| self.hosts.way(*number).is_none());
-        let found = ours.map(|(_, namespace)| namespace.losses());
+        let all = self.namespaces.iter().enumerate();
+        // What foreign programs ask of their kernels is theirs, but between kernel and router nothing may be lost.
+        let found = all.filter(|(number, _)| self.hosts.way(*number).is_none() || self.hosts.shell().is_none());
+        let found = found.map(|(number, namespace)| {
+            let mut losses = namespace.losses()?;
+            losses.retain(|loss| self.hosts.way(number).is_none() || loss.is_of_device());
+            Ok(losses)
+        });
         Ok(found.collect::<io::Result<Vec<_>>>()?.concat())
     }
 
@@ -405,8 +412,8 @@ impl Router {
                 continue;
             }
             self.namespaces[place.namespace].device.write_all(packet)?;
-            if let Some((way, bytes)) = place.datagram {
-                self.received.arrives(bytes, way);
+            if let Some((class, bytes)) = place.datagram {
+                self.received.arrives(fate.at, bytes, class);
             }
             self.delivered.push((fate.at, place.late));
         }
@@ -421,10 +428,9 @@ impl Router {
         self.record.iter_mut().try_for_each(|record| record.settle(reached)).map_err(unrecorded)
     }
 
-    /// The ways between a shell and its peer, if there is one.
-    #[must_use]
-    pub const fn shell(&self) -> Option<[Way; 2]> {
-        self.hosts.shell()
+    /// The ways of the packets of foreign programs.
+    pub fn ways(&self) -> impl Iterator<Item = Way> {
+        self.hosts.ways()
     }
 
     /// The emulation.

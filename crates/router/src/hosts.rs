@@ -2,7 +2,8 @@
 //!
 //! A host is a node and a stack: a node whose traffic entries need different stacks is several hosts. Packets between two
 //! hosts in one namespace would not leave it, so hosts that talk to each other are in different ones; apart from that,
-//! hosts with equal stacks share a namespace. A dumbbell of any size has two. A shell and its peer have one each.
+//! hosts with equal stacks share a namespace. A dumbbell of any size has two. A host of foreign programs has one for
+//! itself, so that whatever leaves it is known: hosts of the programs of one entry, or a shell, or its peer.
 
 use crate::stack::{LAST_PORT, Stack, Unmapped};
 use scenario::Scenario;
@@ -18,6 +19,8 @@ const NETWORK: [u8; 2] = [10, 64];
 const NETWORK_6: [u16; 3] = [0xfd61, 0x716d, 0x6c61];
 /// The sizes of packets that TCP_MAXSEG can set, with either version of IP.
 const PACKETS: std::ops::RangeInclusive<u64> = 148..=32_807;
+/// The least MTU of IPv4 (RFC 791).
+const LEAST_MTU: u64 = 68;
 /// The most namespaces: those of IPv4 have one byte.
 const MOST_NAMESPACES: usize = 64;
 
@@ -77,20 +80,24 @@ pub struct Hosts {
     by_node: HashMap<(usize, Stack), usize>,
     /// The stack of each traffic entry.
     entries: Vec<Stack>,
-    /// The ends of each way between a shell and its peer: those of the last two entries.
-    shell: Option<[Way; 2]>,
+    /// The way of all packets that leave each namespace, if foreign programs send them.
+    ways: Vec<Option<Way>>,
+    /// Whether the last two entries are the ways between a shell and its peer.
+    shell: bool,
 }
 
-/// A way between a shell and its peer, which all packets take that leave its first namespace.
+/// The way of all packets that leave the namespace of foreign programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Way {
-    /// 0 to the shell, 1 from it.
-    pub number: usize,
     /// The traffic entry.
     pub class: u16,
+    /// That of the packets the other way.
+    pub back: u16,
+    /// Bytes of its largest packets.
+    pub mtu: u32,
     /// Where it begins.
     pub from: Host,
-    /// Where it ends.
+    /// Where it ends, unless the packet has the address of another host of the entry.
     pub to: Host,
 }
 
@@ -102,7 +109,7 @@ pub const fn tcp(kind: &TrafficKind) -> Option<&Tcp> {
         | TrafficKind::Transfer(tcp, _)
         | TrafficKind::Short(tcp, _)
         | TrafficKind::Web(tcp, _) => Some(tcp),
-        TrafficKind::Udp(..) => None,
+        TrafficKind::Udp(..) | TrafficKind::Program(_) => None,
     }
 }
 
@@ -141,6 +148,13 @@ impl Hosts {
                 remedy: format!("it has no sender of {}; use the packet engine", sender.1),
             });
         }
+        let is_program = |kind: &TrafficKind| matches!(kind, TrafficKind::Program(_));
+        let small = traffic.iter().filter(|entry| is_program(&entry.kind) && entry.packet_size.0 < LEAST_MTU);
+        unmapped.extend(small.map(|entry| Unmapped {
+            key: format!("traffic.{}.packet_size", entry.name),
+            value: entry.packet_size.0.to_string(),
+            remedy: format!("the packets of its programs have at least {LEAST_MTU} bytes"),
+        }));
         let of_tcp: Vec<Option<Stack>> = traffic
             .iter()
             .map(|entry| {
@@ -154,9 +168,14 @@ impl Hosts {
         // Datagrams do not care, and go with the first TCP.
         let any = of_tcp.iter().flatten().next().copied().unwrap_or_default();
         let mut entries: Vec<Stack> = of_tcp.into_iter().map(|stack| stack.unwrap_or(any)).collect();
-        let ways = entries.len().saturating_sub(2)..entries.len();
+        for (class, entry) in traffic.iter().enumerate() {
+            if is_program(&entry.kind) {
+                entries[class] = Stack::of_programs(class);
+            }
+        }
+        let last = entries.len().saturating_sub(2);
         if shell {
-            entries[ways.clone()].fill(Stack::of_shell());
+            entries[last..].fill(Stack::of_shell(last));
         }
         let mut keys: Vec<(usize, Stack)> = Vec::new();
         let mut talks: HashMap<usize, Vec<usize>> = HashMap::new();
@@ -176,14 +195,23 @@ impl Hosts {
                 talks.entry(to).or_default().push(from);
             }
         }
-        let mut found = Self { entries, by_node, ..Self::default() };
+        let mut found = Self { entries, by_node, shell, ..Self::default() };
         found.place(&keys, &talks);
-        if shell {
-            let ways = ways.enumerate().map(|(number, class)| {
-                let [from, to] = found.ends(scenario, class, 0);
-                Way { number, class: class as u16, from, to }
-            });
-            found.shell = ways.collect::<Vec<_>>().try_into().ok();
+        found.ways = vec![None; found.stacks.len()];
+        for (class, entry) in traffic.iter().enumerate() {
+            let there = class as u16;
+            if found.entries[class].foreign != Some(there) {
+                continue;
+            }
+            let back = if shell && class == last { there + 1 } else { there };
+            for i in 0..entry.pairs() {
+                let [from, to] = found.ends(scenario, class, i);
+                let mtu = entry.packet_size.0 as u32;
+                let forth = Way { class: there, back, mtu, from, to };
+                found.ways[from.namespace].get_or_insert(forth);
+                let reverse = Way { class: back, back: there, mtu, from: to, to: from };
+                found.ways[to.namespace].get_or_insert(reverse);
+            }
         }
         if found.stacks.len() > MOST_NAMESPACES {
             return Err(vec![Unmapped {
@@ -203,7 +231,9 @@ impl Hosts {
         for (i, &(node, stack)) in keys.iter().enumerate() {
             let near: Vec<usize> =
                 talks[&i].iter().filter_map(|&other| Some(self.hosts.get(other)?.namespace)).collect();
-            let fits = |&k: &usize| self.stacks[k] == stack && !near.contains(&k) && members[k] < u16::MAX;
+            let alone = stack.foreign.is_some();
+            let fits =
+                |&k: &usize| !alone && self.stacks[k] == stack && !near.contains(&k) && members[k] < u16::MAX;
             let namespace = (0..self.stacks.len()).find(fits).unwrap_or_else(|| {
                 self.stacks.push(stack);
                 members.push(0);
@@ -226,15 +256,15 @@ impl Hosts {
         }
     }
 
+    /// The place of a host in [`Hosts::all`].
+    #[must_use]
+    pub fn number(&self, host: Host) -> usize {
+        self.by_number[&(host.namespace, host.number)]
+    }
+
     /// The host with this address.
     #[must_use]
     pub fn at(&self, address: IpAddr) -> Option<Host> {
-        Some(self.hosts[self.number(address)?])
-    }
-
-    /// The place in [`Hosts::all`] of the host with this address.
-    #[must_use]
-    pub fn number(&self, address: IpAddr) -> Option<usize> {
         let number = match address {
             IpAddr::V4(address) => {
                 let [network, namespace, high, low] = address.octets();
@@ -246,7 +276,7 @@ impl Hosts {
                 ([a, b, c] == NETWORK_6).then_some((usize::from(namespace), number))?
             }
         };
-        self.by_number.get(&number).copied()
+        Some(self.hosts[*self.by_number.get(&number)?])
     }
 
     /// The two hosts of flow `i` of a traffic entry: the one it is from, the one it goes to.
@@ -259,14 +289,34 @@ impl Hosts {
 
     /// The ways between a shell and its peer, if there is one: first that to the shell.
     #[must_use]
-    pub const fn shell(&self) -> Option<[Way; 2]> {
-        self.shell
+    pub fn shell(&self) -> Option<[Way; 2]> {
+        let mut ways = self.ways.iter().rev().flatten().filter(|_| self.shell);
+        let pair = ways.next().zip(ways.next());
+        pair.map(|(a, b)| if a.class < b.class { [*a, *b] } else { [*b, *a] })
     }
 
-    /// The way of all packets that leave a namespace, if it is that of a shell or its peer.
+    /// The way of all packets that leave a namespace, if foreign programs send them.
     #[must_use]
     pub fn way(&self, namespace: usize) -> Option<Way> {
-        self.shell.iter().flatten().find(|way| way.from.namespace == namespace).copied()
+        self.ways[namespace]
+    }
+
+    /// The other namespaces with the same foreign programs.
+    pub fn others(&self, namespace: usize) -> impl Iterator<Item = usize> {
+        let all = 0..self.stacks.len();
+        all.filter(move |&other| other != namespace && self.stacks[other] == self.stacks[namespace])
+    }
+
+    /// All ways of the packets of foreign programs.
+    pub fn ways(&self) -> impl Iterator<Item = Way> {
+        self.ways.iter().flatten().copied()
+    }
+
+    /// Where a packet to this address leaves a way.
+    #[must_use]
+    pub fn end(&self, way: Way, address: IpAddr) -> Host {
+        let stack = |host: Host| self.stacks[host.namespace];
+        self.at(address).filter(|&host| stack(host) == stack(way.from)).unwrap_or(way.to)
     }
 
     /// All hosts.

@@ -15,6 +15,13 @@ pub struct Loss {
     pub remedy: &'static str,
 }
 
+impl Loss {
+    /// Whether it was lost on its way from a kernel to the router, or back.
+    pub(crate) fn is_of_device(&self) -> bool {
+        self.counter.starts_with("/proc/net/dev ")
+    }
+}
+
 impl fmt::Display for Loss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}: {}", self.counter, self.packets, self.remedy)

@@ -2,9 +2,9 @@
 
 use crate::device::{check, make_transparent};
 use crate::entries::Entries;
-use crate::hosts::{Hosts, Ip, Way};
+use crate::hosts::{Hosts, Ip};
 use crate::losses::{Loss, losses};
-use crate::stack::{Cubic, Stack};
+use crate::stack::Cubic;
 use crate::sys;
 use crate::tool::{context, tool};
 use aqm::unit::Time;
@@ -44,7 +44,8 @@ impl Namespace {
     }
 }
 
-/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes; if it is `timed`, the kernel notes when
+/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes, or of foreign programs as many as theirs
+/// have; if it is `timed`, the kernel notes when
 /// the packets come. The calling thread is in the last one afterwards.
 ///
 /// # Errors
@@ -56,7 +57,7 @@ pub fn make(hosts: &Hosts, mtu: u32, version: Ip, timed: bool) -> io::Result<Vec
         // Before the device is up: the kernel itself may send a packet then.
         let entries = timed.then(|| Entries::new(sys::device_number(DEVICE)?)).transpose()?;
         make_transparent(DEVICE, stack.offload)?;
-        set_up(number, stack, hosts.way(number), mtu, version)?;
+        set_up(number, hosts, mtu, version)?;
         check(DEVICE, stack.offload)?;
         let file = File::open("/proc/thread-self/ns/net")?;
         // The program with senders and sinks inherits it.
@@ -103,8 +104,10 @@ pub(crate) fn be_silent() -> io::Result<()> {
     }
 }
 
-/// Sets up the namespace of the calling thread, from which there may be the one `way` of a shell or its peer.
-fn set_up(number: usize, stack: &Stack, way: Option<Way>, mtu: u32, version: Ip) -> io::Result<()> {
+/// Sets up the namespace of the calling thread, which is this one of the hosts.
+fn set_up(number: usize, hosts: &Hosts, mtu: u32, version: Ip) -> io::Result<()> {
+    let (stack, way) = (hosts.stacks[number], hosts.way(number));
+    let mtu = way.map_or(mtu, |way| way.mtu);
     for (name, value) in stack.sysctls() {
         let path = format!("/proc/sys/net/ipv4/{name}");
         let what = match (name, value.as_str()) {
@@ -126,21 +129,23 @@ fn set_up(number: usize, stack: &Stack, way: Option<Way>, mtu: u32, version: Ip)
         }
     };
     let (prefix, route) = (Hosts::prefix(number, version), stack.route());
-    // Programs that choose no address have that of their host, and whatever is not at the other end is unreachable.
-    let (all, own) = match way {
-        Some(Way { from, to, .. }) => {
-            let own = format!("address add {} dev {DEVICE}\n", from.address(version));
-            (Hosts::prefix(to.namespace, version), own)
+    // Programs that choose no address have that of their host, and whatever is at no other end is unreachable.
+    let (reached, own) = match way {
+        Some(way) => {
+            let own = format!("address add {} dev {DEVICE}\n", way.from.address(version));
+            (hosts.others(number).map(|other| Hosts::prefix(other, version)).collect(), own)
         }
-        None => (all.to_owned(), String::new()),
+        None => (vec![all.to_owned()], String::new()),
     };
+    let routes: String =
+        reached.iter().map(|there| format!("route add {there} dev {DEVICE} {route}\n")).collect();
     // All addresses of the prefix are the namespace's own.
     let commands = format!(
         "link set lo up\n\
          link set {DEVICE} up {addresses} mtu {mtu}\n\
          {own}\
          route add local {prefix} dev lo\n\
-         route add {all} dev {DEVICE} {route}\n"
+         {routes}"
     );
     tool("ip", &commands).map(drop)
 }

@@ -23,7 +23,8 @@ use std::process::{Child, Command, ExitCode};
 
 /// Time for both programs to be ready before the run begins.
 const LEAD: Span = Span::ms(500);
-/// How often a run says, by a glance, how far it is; one that ends with a shell does so at intervals.
+/// How often a run says, by a glance, how far it is; one with foreign programs does so at intervals, which show whether
+/// time goes on.
 const LOOKS: u64 = 200;
 const INTERVAL: Span = Span::ms(100);
 
@@ -105,6 +106,13 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     if arguments.qdisc.is_some() {
         qdisc::check(&scenario.links[scenario.observed])?;
     }
+    if let Some(entry) = scenario.programs().next().filter(|_| !arguments.guest || arguments.ip != "4") {
+        return Err(format!(
+            "traffic.{}.kind = \"program\": programs run in virtual time over IPv4; use --engine linux, without clock=real \
+             or ip=6",
+            entry.name
+        ));
+    }
     if arguments.check {
         return Ok(());
     }
@@ -162,7 +170,8 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     // If it is not allowed, the timing error says what that costs.
     let _ = sys::be_prompt();
     let mut out = std::io::stdout();
-    let looks = if arguments.shell { end.nanos() / INTERVAL.nanos() } else { LOOKS };
+    let has_foreign = arguments.shell || scenario.programs().next().is_some();
+    let looks = if has_foreign { end.nanos() / INTERVAL.nanos() } else { LOOKS };
     let ran = router.run(end, mtu as usize, looks, |emulation| {
         let text = serde_json::to_string(&emulation.glance()).expect("numbers");
         let _ = writeln!(out, "{text}");
@@ -177,10 +186,12 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     router.verify_qdisc().map_err(failed)?;
     let losses = router.losses().map_err(failed)?;
     let mut report = traffic.report(arguments)?;
-    if let Some(ways) = router.shell() {
-        for (way, bytes) in ways.iter().zip(router.received.bytes()) {
-            report.classes[usize::from(way.class)].transient = bytes;
-        }
+    for way in router.ways() {
+        let class = &mut report.classes[usize::from(way.class)];
+        class.transient = router.received.bytes(way.class);
+        // Only the programs themselves know.
+        (class.timeouts, class.retransmits, class.timeouts_total, class.retransmits_total) =
+            (None, None, None, None);
     }
     if !losses.is_empty() {
         let losses = losses.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
@@ -193,6 +204,10 @@ fn run(arguments: &Arguments, scenario: &Path) -> Result<(), String> {
     }
     if let Some(refusal) = report.refusal() {
         return Err(refusal);
+    }
+    if !report.programs.is_empty() {
+        let text = serde_json::to_string(&report.programs).map_err(|error| error.to_string())?;
+        write_whole(&arguments.out.join("programs.json"), &text).map_err(failed)?;
     }
     let failed_sockets = report.failed();
     let ends: Vec<Ends> = report.classes.into_iter().map(Ends::from).collect();
@@ -252,7 +267,7 @@ fn shell(
     ip: Ip,
 ) -> Result<String, String> {
     let link = &scenario.links[scenario.observed];
-    let crossing = ways.iter().find(|way| emulation.crosses_observed(usize::from(way.class)));
+    let crossing = ways.iter().position(|way| emulation.crosses_observed(usize::from(way.class)));
     let node = |way: &Way| &scenario.nodes[way.from.node];
     let crossing = crossing.ok_or_else(|| {
         format!(
@@ -273,7 +288,7 @@ fn shell(
         "shell": shell,
         "link": link.name,
         "rate": link.rate.bits(),
-        "way": crossing.number,
+        "way": crossing,
         "round_trip": emulation.idle_round_trip(usize::from(ways[0].class)),
     });
     Ok(text.to_string())

@@ -1,49 +1,70 @@
-//! What a shell and its peer have received, of which no program of ours keeps account.
+//! What foreign programs have received, of which no program of ours keeps account.
 
-use crate::wire::Seen;
+use crate::wire::{Connection, Seen};
+use aqm::unit::Time;
 use std::collections::HashMap;
 
-/// Bytes that programs have received, by the way that they took: to the shell, and from it.
+/// Bytes that foreign programs have received, by the traffic entry of their packets.
 ///
 /// Of TCP that is what receivers have acknowledged, so that nothing counts twice; the end of a connection counts as a
 /// byte, as it does there.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub struct Received {
-    bytes: [u64; 2],
-    /// The first byte that a connection carries on a way, and the next that its receiver awaits.
-    counted: HashMap<(u32, usize), [u32; 2]>,
+    bytes: Vec<u64>,
+    /// What is received before does not count.
+    since: Time,
+    /// The first byte that an end of a connection sends, the one with the smaller address or the other, and the next
+    /// that its receiver awaits.
+    counted: HashMap<(Connection, bool), [u32; 2]>,
 }
 
 impl Received {
-    /// A packet enters the network on a way.
-    pub fn enters(&mut self, seen: &Seen, connection: u32, way: usize) {
+    /// Nothing yet, by this many traffic entries; what is received before `since` does not count.
+    #[must_use]
+    pub fn new(classes: usize, since: Time) -> Self {
+        Self { bytes: vec![0; classes], since, counted: HashMap::new() }
+    }
+
+    /// A packet enters the network, whose answers have the traffic entry `back`.
+    pub fn enters(&mut self, at: Time, seen: &Seen, back: u16) {
+        if seen.begins.is_none() && seen.awaits.is_none() {
+            return;
+        }
+        let (connection, is_later) = (seen.connection(), seen.is_later());
         if let Some(first) = seen.begins {
-            let counted = self.counted.entry((connection, way)).or_insert([first; 2]);
+            let counted = self.counted.entry((connection, is_later)).or_insert([first; 2]);
             // The ports may have had another connection. A segment that comes again begins none.
             if counted[0] != first {
                 *counted = [first; 2];
             }
         }
-        let other = 1 - way;
-        if let (Some(next), Some([_, awaited])) = (seen.awaits, self.counted.get_mut(&(connection, other))) {
+        if let (Some(next), Some([_, awaited])) =
+            (seen.awaits, self.counted.get_mut(&(connection, !is_later)))
+        {
             let more = next.wrapping_sub(*awaited);
             // An older acknowledgement may come later.
             if more <= u32::MAX / 2 {
                 *awaited = next;
-                self.bytes[other] += u64::from(more);
+                self.count(at, more, back);
             }
         }
     }
 
-    /// A datagram with a payload of this many bytes has arrived at the end of a way.
-    pub const fn arrives(&mut self, bytes: u16, way: usize) {
-        self.bytes[way] += bytes as u64;
+    /// A datagram with a payload of this many bytes has arrived.
+    pub fn arrives(&mut self, at: Time, bytes: u16, class: u16) {
+        self.count(at, u32::from(bytes), class);
     }
 
-    /// The bytes of each way.
+    fn count(&mut self, at: Time, bytes: u32, class: u16) {
+        if at >= self.since {
+            self.bytes[usize::from(class)] += u64::from(bytes);
+        }
+    }
+
+    /// The bytes of a traffic entry.
     #[must_use]
-    pub const fn bytes(&self) -> [u64; 2] {
-        self.bytes
+    pub fn bytes(&self, class: u16) -> u64 {
+        self.bytes[usize::from(class)]
     }
 }
 
@@ -51,6 +72,15 @@ impl Received {
 mod tests {
     use super::*;
     use etherparse::PacketBuilder;
+
+    fn received() -> Received {
+        Received::new(2, Time::ZERO)
+    }
+
+    /// The bytes to the shell, and from it.
+    fn both(received: &Received) -> [u64; 2] {
+        [0, 1].map(|class| received.bytes(class))
+    }
 
     /// A segment of the shell's if it is `from_shell`, and otherwise of its peer's, with these numbers.
     fn segment(from_shell: bool, syn: bool, number: u32, awaits: Option<u32>) -> Seen {
@@ -71,42 +101,54 @@ mod tests {
     /// A connection from the shell to its peer, from the same ports as the one before.
     fn connect(received: &mut Received, [ours, theirs]: [u32; 2]) {
         let [first, answer] = [ours, theirs].map(|number| number.wrapping_add(1));
-        received.enters(&segment(true, true, ours, None), 0, 1);
-        received.enters(&segment(false, true, theirs, Some(first)), 0, 0);
-        received.enters(&segment(true, false, first, Some(answer)), 0, 1);
+        received.enters(Time::ZERO, &segment(true, true, ours, None), 0);
+        received.enters(Time::ZERO, &segment(false, true, theirs, Some(first)), 1);
+        received.enters(Time::ZERO, &segment(true, false, first, Some(answer)), 0);
     }
 
     #[test]
     fn what_is_acknowledged_counts_once_also_where_numbers_begin_anew() {
-        let mut received = Received::default();
+        let mut received = received();
         let start = u32::MAX - 1000;
         connect(&mut received, [0, start]);
         for bytes in [1500, 800, 3000] {
-            received.enters(&segment(true, false, 1, Some(start.wrapping_add(1 + bytes))), 0, 1);
+            received.enters(Time::ZERO, &segment(true, false, 1, Some(start.wrapping_add(1 + bytes))), 0);
         }
-        received.arrives(50, 1);
-        assert_eq!(received.bytes(), [3000, 50]);
+        received.arrives(Time::ZERO, 50, 1);
+        assert_eq!(both(&received), [3000, 50]);
     }
 
     #[test]
     fn a_source_port_that_a_client_uses_again_counts_each_connection_alone() {
-        let mut received = Received::default();
+        let mut received = received();
         for i in 0..8u32 {
             let [ours, theirs] = [60_000 * i, u32::MAX - 70_000 * i];
             connect(&mut received, [ours, theirs]);
-            received.enters(&segment(false, false, theirs.wrapping_add(1), Some(ours + 1001)), 0, 0);
-            received.enters(&segment(true, false, ours + 1001, Some(theirs.wrapping_add(501))), 0, 1);
+            received.enters(Time::ZERO, &segment(false, false, theirs.wrapping_add(1), Some(ours + 1001)), 1);
+            received.enters(Time::ZERO, &segment(true, false, ours + 1001, Some(theirs.wrapping_add(501))), 0);
         }
-        assert_eq!(received.bytes(), [8 * 500, 8 * 1000]);
+        assert_eq!(both(&received), [8 * 500, 8 * 1000]);
     }
 
     #[test]
     fn a_segment_that_begins_a_connection_and_comes_again_counts_nothing_twice() {
-        let mut received = Received::default();
+        let mut received = received();
         connect(&mut received, [10, 20]);
-        received.enters(&segment(true, false, 11, Some(121)), 0, 1);
-        received.enters(&segment(false, true, 20, Some(11)), 0, 0);
-        received.enters(&segment(true, false, 11, Some(121)), 0, 1);
-        assert_eq!(received.bytes(), [100, 0]);
+        received.enters(Time::ZERO, &segment(true, false, 11, Some(121)), 0);
+        received.enters(Time::ZERO, &segment(false, true, 20, Some(11)), 1);
+        received.enters(Time::ZERO, &segment(true, false, 11, Some(121)), 0);
+        assert_eq!(both(&received), [100, 0]);
+    }
+
+    #[test]
+    fn what_is_received_during_the_warm_up_does_not_count() {
+        let mut received = Received::new(2, Time::from_nanos(5));
+        connect(&mut received, [10, 20]);
+        let ack = |next| segment(true, false, 11, Some(next));
+        received.enters(Time::from_nanos(4), &ack(121), 0);
+        received.enters(Time::from_nanos(5), &ack(151), 0);
+        received.arrives(Time::from_nanos(4), 7, 1);
+        received.arrives(Time::from_nanos(5), 9, 1);
+        assert_eq!(both(&received), [30, 9]);
     }
 }

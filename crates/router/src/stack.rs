@@ -30,8 +30,8 @@ pub struct Stack {
     min_rto: Span,
     /// Whether a socket hands over several segments at once.
     pub(crate) offload: bool,
-    /// Whether its programs are those of a shell, and not the scenario's senders and sinks.
-    pub(crate) shell: bool,
+    /// The traffic entry of the foreign programs that have it alone: the first of a shell's, or one of programs.
+    pub(crate) foreign: Option<u16>,
 }
 
 /// The settings of CUBIC, which the whole kernel shares.
@@ -104,13 +104,18 @@ impl Stack {
             },
             min_rto: tcp.min_rto,
             offload: tcp.offload,
-            shell: false,
+            foreign: None,
         }
     }
 
-    /// The stack for the programs of a shell.
-    pub(crate) fn of_shell() -> Self {
-        Self { offload: true, shell: true, ..Self::default() }
+    /// The stack for the programs of a traffic entry.
+    pub(crate) fn of_programs(class: usize) -> Self {
+        Self { foreign: Some(class as u16), ..Self::default() }
+    }
+
+    /// The stack for the programs of a shell, which is behind a traffic entry.
+    pub(crate) fn of_shell(class: usize) -> Self {
+        Self { offload: true, ..Self::of_programs(class) }
     }
 
     /// The stack for the TCP of the traffic entry `name`.
@@ -189,7 +194,7 @@ impl Stack {
             ("tcp_tw_reuse", flag(true)),
             ("ip_local_port_range", format!("{} 65535", LAST_PORT + 1)),
         ];
-        if self.shell {
+        if self.foreign.is_some() {
             // `ping` without a raw socket, for the only group that a user namespace has.
             values.push(("ping_group_range", "0 0".to_owned()));
         }

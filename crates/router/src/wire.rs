@@ -99,6 +99,12 @@ impl Seen {
         })
     }
 
+    /// Whether it goes to the end of its connection that sorts first.
+    #[must_use]
+    pub fn is_later(&self) -> bool {
+        self.from > self.to
+    }
+
     /// Its connection.
     #[must_use]
     pub fn connection(&self) -> Connection {

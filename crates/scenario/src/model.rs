@@ -34,7 +34,7 @@ pub use tcp::{
     RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
 };
 pub(crate) use traffic::least_common_multiple;
-pub use traffic::{
+pub use traffic::{Program, 
     Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
 };
 pub(crate) use variation::PROBABILITIES;
@@ -133,6 +133,24 @@ params! {
 }
 
 impl Scenario {
+    /// The traffic entries with programs to run.
+    pub fn programs(&self) -> impl Iterator<Item = &Traffic> {
+        self.traffic.iter().filter(|entry| entry.count > 0 && matches!(entry.kind, TrafficKind::Program(_)))
+    }
+
+    /// Whether an engine can have it that computes all traffic.
+    ///
+    /// # Errors
+    /// If it has programs: what to do about it.
+    pub fn computed(&self) -> Result<(), String> {
+        self.programs().next().map_or(Ok(()), |entry| {
+            Err(format!(
+                "traffic.{}.kind = \"program\": only a kernel runs programs; use --engine linux",
+                entry.name
+            ))
+        })
+    }
+
     /// The bin width of the recorded series.
     #[must_use]
     pub fn series_step(&self) -> Span {

@@ -130,7 +130,7 @@ impl Counters {
             playback: entry.playback,
         });
         let (connections, datagrams) = (self.connections.clone(), self.datagrams.clone());
-        Report { classes: classes.collect(), connections, datagrams }
+        Report { classes: classes.collect(), connections, datagrams, programs: Vec::new() }
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::connections::{CHUNK, Connection, Role, Sender, Table};
 use crate::counters::Counters;
 use crate::datagrams::UdpSource;
+use crate::programs::Process;
 use crate::sockets::{Sockets, servers};
 use crate::web::Client;
 use aqm::unit::{Span, Time};
@@ -23,6 +24,8 @@ use std::os::fd::RawFd;
 
 const TIMER: u64 = u64::MAX;
 const STOP: u64 = TIMER - 1;
+/// The tokens of programs have this bit, and those of sockets do not.
+pub(crate) const PROGRAM: u64 = 1 << 63;
 
 /// All endpoints.
 #[derive(Debug)]
@@ -37,6 +40,7 @@ pub(crate) struct Driver {
     pub(crate) counters: Counters,
     pub(crate) sources: Vec<UdpSource>,
     pub(crate) clients: Vec<Client>,
+    pub(crate) processes: Vec<Process>,
     /// Those of each entry that is `short`.
     pub(crate) arrivals: Vec<Option<Arrivals>>,
     /// The flows that are there for the whole run, by entry and address of their senders.
@@ -71,6 +75,10 @@ pub(crate) enum Action {
     Stop(u64),
     /// The windows are sampled.
     Sample,
+    /// A program of an entry begins: entry, number.
+    Launch(usize, usize),
+    /// A program is asked to end.
+    Halt(usize),
 }
 
 /// The sampled state of senders, a row each time and flow.
@@ -134,6 +142,7 @@ impl Driver {
             counters,
             sources: Vec::new(),
             clients: Vec::new(),
+            processes: Vec::new(),
             arrivals: Vec::new(),
             flows: HashMap::new(),
             asked: HashMap::new(),
@@ -160,7 +169,9 @@ impl Driver {
             let entry = self.scenario.traffic[class].clone();
             let (is_udp, is_asked) =
                 (matches!(entry.kind, TrafficKind::Udp(..)), entry.kind.request().is_some());
-            for host in servers(&self.scenario, &self.hosts, class, is_asked) {
+            let is_program = matches!(entry.kind, TrafficKind::Program(_));
+            let listening = if is_program { Vec::new() } else { servers(&self.scenario, &self.hosts, class, is_asked) };
+            for host in listening {
                 let (socket, role) = if is_udp {
                     let answers = matches!(entry.kind, TrafficKind::Udp(Udp::Ping(_), _));
                     (self.sockets.sink(class, host)?, if answers { Role::Answerer } else { Role::Sink })
@@ -185,6 +196,7 @@ impl Driver {
                 }
                 TrafficKind::Web(_, web) => self.add_clients(class, web),
                 TrafficKind::Udp(udp, ecn) => self.add_sources(class, udp, *ecn)?,
+                TrafficKind::Program(program) => self.add_programs(class, program)?,
             }
         }
         Ok(())
@@ -215,7 +227,17 @@ impl Driver {
         }
         // Nothing is due before the start: it is time zero until then.
         self.timer.arm(Time::ZERO)?;
-        while self.poll.wait()?.all(|(token, _)| token != TIMER) {}
+        let mut is_over = false;
+        while !is_over {
+            ready.extend(self.poll.wait()?);
+            for (token, _) in ready.drain(..) {
+                match token {
+                    TIMER => is_over = true,
+                    STOP => {}
+                    token => self.on_program(token, Time::ZERO)?,
+                }
+            }
+        }
         self.timer.went_off();
         loop {
             if now >= self.end {
@@ -233,6 +255,7 @@ impl Driver {
                 match token {
                     TIMER => self.timer.went_off(),
                     STOP => self.end = self.end.min(now),
+                    token if token & PROGRAM != 0 => self.on_program(token, now)?,
                     token => self.on_event(token, events, now)?,
                 }
             }
@@ -280,6 +303,8 @@ impl Driver {
             Action::Datagram(source) => self.send_datagrams(source, now, planned),
             Action::Stop(token) => self.stop(token)?,
             Action::Sample => self.sample(planned),
+            Action::Launch(class, i) => self.launch(class, i, now)?,
+            Action::Halt(process) => self.halt(process),
         }
         Ok(())
     }
@@ -375,6 +400,7 @@ impl Driver {
     pub(crate) fn report(&mut self) -> Report {
         self.count_playback(self.end);
         let live = self.live();
-        self.counters.report(live.iter().map(|(class, info)| (*class, info)))
+        let report = self.counters.report(live.iter().map(|(class, info)| (*class, info)));
+        Report { programs: self.end_programs(), ..report }
     }
 }

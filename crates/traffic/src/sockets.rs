@@ -58,7 +58,7 @@ impl Sockets {
     }
 
     /// Moves the thread into the namespace of a host.
-    fn enter(&mut self, host: Host) -> io::Result<()> {
+    pub(crate) fn enter(&mut self, host: Host) -> io::Result<()> {
         if self.entered != Some(host.namespace) {
             let namespace = self.namespaces[host.namespace].as_fd();
             move_into_link_name_space(namespace, Some(LinkNameSpaceType::Network))?;

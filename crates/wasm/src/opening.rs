@@ -94,6 +94,7 @@ fn read(handles: &Handles) -> Result<(Opening, Scenario, Value), Refusal> {
     let opening: Opening = serde_json::from_slice(&handles.request).map_err(Refusal::Request)?;
     let document = opening.document(&handles.library)?;
     let (scenario, resolved) = document.resolve()?;
+    scenario.computed().map_err(Refusal::Run)?;
     let seed = opening.seed.unwrap_or(scenario.general.seed);
     let reply = json!({
         "scenario": resolved,

@@ -32,6 +32,7 @@ from typing import IO, Any
 from aqmlab import _core
 from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import EngineUnavailable
+from aqmlab.execute import programs
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.preflight import Finding, Machine, findings
 from aqmlab.execute.preflight.guest import kernel_file, memory_folder
@@ -126,9 +127,11 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
         entry["tcp"]["congestion"] for entry in scenario.resolved["traffic"] if isinstance(entry.get("tcp"), dict)
     }
     _require(options, frozenset(controls - {"ledbat"}))
+    programs.check(scenario)
     with run_folder() as folder:
         router = [str(BIN / "aqmlab-router"), "--check", "--scenario", str(_written(scenario._core, folder, options))]
-        checked = subprocess.run([*router, *_qdisc(options)], capture_output=True, text=True, check=False)
+        kernel = ["--ip", options["ip"], *(["--guest"] if options["clock"] == "virtual" else [])]
+        checked = subprocess.run([*router, *kernel, *_qdisc(options)], capture_output=True, text=True, check=False)
     if checked.returncode:
         raise _core.ScenarioError(checked.stderr.strip())
 
@@ -193,7 +196,12 @@ def perform_in(
     ``RuntimeError`` with the programs' message if they fail.
     """
     with _core_for(options["clock"]) as cores:
-        _written(scenario_of(task), folder, options)
+        scenario = Scenario(scenario_of(task))
+        _written(scenario._core, folder, options)
+        foreign = programs.entries(scenario)
+        if foreign:
+            (folder / "programs.sh").write_text(programs.surroundings())
+            see, goes_on = programs.watched(scenario, see, goes_on)
         if task.fates:
             (folder / _FATES).touch()  # the router fills it
         command, environment = _command(folder, task.seed, options, shell)
@@ -218,6 +226,8 @@ def perform_in(
             raise RuntimeError(text or "\n".join(output[-5:]) or "it ended without a message")
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
+        if foreign:
+            document["programs"] = json.loads((folder / "programs.json").read_text())
         if task.fates:
             with replacing(task.fates) as file:
                 shutil.copyfile(folder / _FATES, file)

@@ -28,8 +28,9 @@ def version(options: Mapping[str, str]) -> str:
 
 
 def check(scenario: Scenario, options: Mapping[str, str]) -> None:
-    """Raise ScenarioError if the scenario is not valid."""
+    """Raise ScenarioError if the scenario is not valid, or has programs."""
     scenario.check()
+    scenario._core.check_computed()
 
 
 def perform(task: Task, options: Mapping[str, str], watch: Callable[[float], bool]) -> Outcome | None:

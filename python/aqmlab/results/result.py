@@ -70,6 +70,8 @@ class Run:
     elsewhere : dict or None
         If the observed queue never filled because another link on the same paths was the bottleneck, the name of that
         ``link`` and its ``utilisation``.
+    programs : list
+        Each program that traffic of kind ``program`` has run, with its ``words``, exit ``status`` and output.
     """
 
     seed: int
@@ -81,6 +83,7 @@ class Run:
     engine: Metrics
     counters: dict[str, dict[str, float]] = field(default_factory=dict, kw_only=True)
     elsewhere: dict[str, Any] | None = field(default=None, kw_only=True)
+    programs: list[dict[str, Any]] = field(default_factory=list, kw_only=True)
 
     def document(self) -> dict[str, Any]:
         """Return the run as a dictionary for JSON.
@@ -88,11 +91,12 @@ class Run:
         Returns
         -------
         dict
-            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, and ``counters``
-            and ``elsewhere`` unless they are empty.
+            ``seed``, ``metrics``, ``classes``, ``links``, ``lanes``, ``distributions``, ``engine``, and ``counters``,
+            ``elsewhere`` and ``programs`` unless they are empty.
         """
         document = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return {name: value for name, value in document.items() if name not in ("counters", "elsewhere") or value}
+        optional = ("counters", "elsewhere", "programs")
+        return {name: value for name, value in document.items() if name not in optional or value}
 
 
 @dataclass(frozen=True, repr=False)

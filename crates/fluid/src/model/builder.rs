@@ -186,6 +186,8 @@ impl<'a> Builder<'a> {
                 }
                 self.constant(entry, traffic, udp.mean_rate(traffic.packet_size), udp.name(), *ecn)
             }
+            // A scenario with others is refused.
+            TrafficKind::Program(_) => Ok(()),
             TrafficKind::Transfer(..) => Err(Unsupported::new(format!(
                 "traffic.{}: the fluid model cannot express the end of a transfer with a size; set `stop` instead of the size, \
                  or use `aqmlab run`",

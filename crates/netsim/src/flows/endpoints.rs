@@ -156,6 +156,12 @@ impl Endpoints {
                 }
                 self.sites.push(Site::new(class, requests, objects, entry, web));
             }
+            // Its packets come from outside.
+            model::TrafficKind::Program(_) => {
+                for i in 0..entry.pairs().min(entry.count as usize) {
+                    paths(i);
+                }
+            }
             model::TrafficKind::Udp(udp, ecn) => {
                 for (i, start) in starts(entry, seed).enumerate() {
                     watch.goes_on(1).then_some(())?;

@@ -284,6 +284,18 @@ impl<P: Probe> Emulation<P> {
         self.run.violations_of_links()
     }
 
+    /// The number of traffic entries.
+    #[must_use]
+    pub const fn classes(&self) -> usize {
+        self.run.scenario.traffic.len()
+    }
+
+    /// The end of the warm-up.
+    #[must_use]
+    pub fn warmup(&self) -> Time {
+        Time::ZERO + self.run.scenario.general.warmup
+    }
+
     /// The recorder.
     pub const fn probe_mut(&mut self) -> Option<&mut P> {
         self.run.probe_mut().0.as_mut()

@@ -56,7 +56,7 @@ impl<P: Probe> Simulation<P> {
             TrafficKind::Udp(Udp::Ping(_), _) => size,
             TrafficKind::Udp(Udp::Tfrc(_), _) => Tfrc::REPORT,
             TrafficKind::Udp(Udp::Stack(_), _) => Download::ACK,
-            TrafficKind::Udp(..) => return None,
+            TrafficKind::Udp(..) | TrafficKind::Program(_) => return None,
         };
         let (forward, reverse) = self.path_of(class, i)?;
         let rate = |link: usize| self.scenario.links[link].rate;

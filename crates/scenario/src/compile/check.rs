@@ -523,7 +523,7 @@ fn what_to_lower(tables: &Tables, scenario: &Scenario, estimate: &Estimate) -> S
             Some(rate) => format!("traffic.{name}.arrival_rate ({rate}) or {count}"),
             None => format!("raise traffic.{name}.interarrival ({}) or lower {count}", short.interarrival),
         },
-        TrafficKind::Web(..) | TrafficKind::Udp(..) => count,
+        TrafficKind::Web(..) | TrafficKind::Udp(..) | TrafficKind::Program(_) => count,
         TrafficKind::Ftp(_) => {
             let cable = link.cable();
             if link.wifi.is_some() || link.cell.is_some() || link.subscriber.is_some() {

@@ -93,6 +93,8 @@ fn demand(traffic: &Traffic, path: &[usize], links: &[Link], rates: &[f64]) -> f
     match &traffic.kind {
         TrafficKind::Udp(udp, _) if udp.adapts() => udp.mean_rate(traffic.packet_size).min(narrowest),
         TrafficKind::Udp(udp, _) => udp.mean_rate(traffic.packet_size),
+        // It may take all that there is.
+        TrafficKind::Program(_) => narrowest,
         TrafficKind::Ftp(tcp)
         | TrafficKind::Transfer(tcp, _)
         | TrafficKind::Short(tcp, _)
@@ -158,7 +160,7 @@ fn sent(share: &Share, traffic: &Traffic, rates: &[f64], load: &[f64], duration:
     let acks = |tcp: &Tcp| if tcp.delayed_ack { 1.5 } else { 2.0 };
     let packets = match &traffic.kind {
         // A report takes a round trip, which has several packets.
-        TrafficKind::Udp(Udp::Tfrc(_), _) => full * part,
+        TrafficKind::Udp(Udp::Tfrc(_), _) | TrafficKind::Program(_) => full * part,
         // An acknowledgement answers two packets.
         TrafficKind::Udp(Udp::Stack(download), _) => {
             let all = download.size.map_or(f64::INFINITY, |size| segments(traffic, &size));

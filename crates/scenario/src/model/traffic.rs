@@ -51,6 +51,42 @@ pub enum TrafficKind {
     Web(Tcp, Web),
     /// Datagrams, all with this codepoint.
     Udp(Udp, Ecn),
+    /// Programs of this machine, which the Linux engine alone runs.
+    Program(Program),
+}
+
+/// The words of the commands that run at both ends of each flow, with gaps that [`Program::filled`] fills.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Program {
+    /// What runs at the node that the flow is from.
+    pub command: Vec<String>,
+    /// What runs at the node that the flow goes to, and begins before the run does; nothing if it is empty.
+    pub server: Vec<String>,
+}
+
+impl Program {
+    /// The gap for the address of the node where a program runs.
+    pub const ADDRESS: &str = "{address}";
+    /// The gap for that of the other end.
+    pub const PEER: &str = "{peer}";
+    /// The gap for the number of a flow among those of its entry, from 1 on.
+    pub const NUMBER: &str = "{n}";
+
+    /// Whether each flow has a server of its own, and not each node.
+    #[must_use]
+    pub fn has_server_for_each(&self) -> bool {
+        self.server.iter().any(|word| word.contains(Self::NUMBER) || word.contains(Self::PEER))
+    }
+
+    /// The words of a command of flow number `i` between these addresses, its own first.
+    #[must_use]
+    pub fn filled(words: &[String], [address, peer]: [&str; 2], i: usize) -> Vec<String> {
+        let number = (i + 1).to_string();
+        let fill = |word: &String| {
+            word.replace(Self::ADDRESS, address).replace(Self::PEER, peer).replace(Self::NUMBER, &number)
+        };
+        words.iter().map(fill).collect()
+    }
 }
 
 /// The amount that a flow sends, at once or when it is asked to.
@@ -304,7 +340,7 @@ impl Traffic {
             | TrafficKind::Transfer(tcp, _)
             | TrafficKind::Short(tcp, _)
             | TrafficKind::Web(tcp, _) => tcp.data_header().0,
-            TrafficKind::Udp(..) => UDP_HEADER as u64,
+            TrafficKind::Udp(..) | TrafficKind::Program(_) => UDP_HEADER as u64,
         }
     }
 }
@@ -316,7 +352,7 @@ impl TrafficKind {
         match self {
             Self::Transfer(_, transfer) => transfer.request,
             Self::Web(_, web) => Some(web.request),
-            Self::Ftp(_) | Self::Short(..) | Self::Udp(..) => None,
+            Self::Ftp(_) | Self::Short(..) | Self::Udp(..) | Self::Program(_) => None,
         }
     }
 }

@@ -5,8 +5,8 @@ use super::stack;
 use super::trace::{self, Network};
 use crate::keys::below;
 use crate::model::{
-    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, QuicControl, Short, Tcp, Tfrc, TrafficKind,
-    Transfer, Udp, Video, Web,
+    Arrival, Codec, Distribution, Dscp, Ecn, Extent, HEADER, Program, QuicControl, Short, Tcp, Tfrc,
+    TrafficKind, Transfer, Udp, Video, Web,
 };
 use crate::reader::Reader;
 use crate::source::tree::Table;
@@ -72,6 +72,8 @@ kinds! {
     Quic = "quic" has [ecn, congestion, size, packet_size];
     /// A download over UDP by a transport of your own, in a shared library.
     Stack = "stack" has [ecn, file, options, size, packet_size];
+    /// Programs of this machine, on the linux engine in virtual time.
+    Program = "program" has [command, server, packet_size];
 }
 
 params! {
@@ -192,6 +194,13 @@ params! {
         congestion: QuicControl = QuicControl::Cubic, "";
         /// Settings for the library of `stack`, in its own words.
         options: Option<String> = None, "";
+        /// The words of the command that a `program` entry runs at `from`, `count` times: `["iperf3", "-c", "{peer}"]`. In each
+        /// word `{address}` is replaced with the address of the node where it runs, `{peer}` with that of the other end, and
+        /// `{n}` with the number of the process, from 1 on.
+        command: Option<Vec<String>> = None, "";
+        /// The words of the command that a `program` entry runs at each node of `to`, from before the start of the run; with
+        /// `{n}` or `{peer}` in it, once for each process of `command`.
+        server: Option<Vec<String>> = None, "";
     }
 }
 
@@ -321,6 +330,10 @@ impl TrafficEntry {
                 discounting: table.history_discounting,
             })),
             KindName::Quic | KindName::Stack => udp(Udp::Stack(stack::download(table, &self.library))),
+            KindName::Program => TrafficKind::Program(Program {
+                command: table.command.clone().unwrap_or_default(),
+                server: table.server.clone().unwrap_or_default(),
+            }),
             KindName::Game => udp(Udp::Game { interval, size: table.size.unwrap_or(GAME_PACKET) }),
             KindName::Voip => udp(Udp::Frames {
                 voice: Some(table.codec),
@@ -532,7 +545,31 @@ fn whole(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
                 "a stack needs a file, a shared library with the functions of aqmlab_stack.h",
             );
         }
+        KindName::Program => {
+            let at = below(path, "command");
+            if table.command.is_none() && reader.fine(&[&at]) {
+                reader.refuse(path, None, "a program needs a command, such as [\"ping\", \"{peer}\"]");
+            }
+            for (key, words) in [("command", &table.command), ("server", &table.server)] {
+                commanding(words.as_deref(), &below(path, key), reader);
+            }
+        }
         _ => {}
+    }
+}
+
+/// Records a problem with the words of a command, if there is one.
+fn commanding(words: Option<&[String]>, at: &str, reader: &mut Reader<'_>) {
+    let message = match words {
+        Some([]) => "must have the name of a program",
+        Some([only]) if only.contains(char::is_whitespace) => {
+            "must be a list of words, such as [\"ping\", \"{peer}\"]: no shell splits them"
+        }
+        Some(words) if words.iter().any(|word| word.contains('\0')) => "must not have the character U+0000",
+        _ => return,
+    };
+    if reader.fine(&[at]) {
+        reader.refuse(at, words.map(|words| format!("{words:?}")), message);
     }
 }
 

@@ -114,7 +114,7 @@ fn is_answered_at_once(kind: &TrafficKind) -> bool {
         TrafficKind::Ftp(tcp) => at_once(tcp),
         // A request sets out where acknowledgements do.
         TrafficKind::Transfer(tcp, transfer) => at_once(tcp) && transfer.request.is_none(),
-        TrafficKind::Short(..) | TrafficKind::Web(..) => false,
+        TrafficKind::Short(..) | TrafficKind::Web(..) | TrafficKind::Program(_) => false,
         TrafficKind::Udp(udp, _) => !udp.adapts(),
     }
 }

@@ -105,7 +105,7 @@ impl<P: Probe> Simulation<P> {
                     self.network.events.push(next, event);
                 }
             }
-            TrafficKind::Ftp(_) | TrafficKind::Transfer(..) | TrafficKind::Web(..) => {}
+            TrafficKind::Ftp(_) | TrafficKind::Transfer(..) | TrafficKind::Web(..) | TrafficKind::Program(_) => {}
         }
     }
 
@@ -152,6 +152,7 @@ impl<P: Probe> Simulation<P> {
                     }
                 }
             }
+            TrafficKind::Program(_) => {}
             TrafficKind::Short(..) => {
                 // They are all alike: those end whose next flows would come last.
                 let pending = self.withdraw_arrivals(self.short_entry(class));
@@ -174,6 +175,7 @@ impl<P: Probe> Simulation<P> {
             }
             TrafficKind::Udp(udp, ecn) => self.add_sources(class, &entry, (udp, *ecn), numbers, from, rng),
             TrafficKind::Web(_, web) => self.add_clients(class, &entry, web, numbers, from, rng),
+            TrafficKind::Program(_) => {}
             TrafficKind::Short(..) => {
                 let index = self.short_entry(class);
                 let shorts = &mut self.endpoints.shorts[index as usize];
