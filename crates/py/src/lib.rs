@@ -19,7 +19,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
-use scenario::model::{Arrival, Download, Link, Loss, Stack, Traffic, TrafficKind, Udp};
+use scenario::model::{Arrival, Download, Link, Loss, NEEDS_A_KERNEL, Stack, Traffic, TrafficKind, Udp};
 use scenario::{Document, Extension, Library, Problem, Problems, Scenario as Checked};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -217,7 +217,14 @@ impl Scenario {
 
     /// Raises ScenarioError if it has programs, which only a kernel runs.
     fn check_computed(&self) -> PyResult<()> {
-        self.checked()?.computed().map_err(unsupported)
+        let Some(entry) = self.checked()?.programs().next() else { return Ok(()) };
+        let path = format!("traffic.{}.kind", entry.name);
+        Err(refused(self.document.problem(&path, "\"program\"", NEEDS_A_KERNEL)))
+    }
+
+    /// Raises ScenarioError for the value at a path, which was found to be this.
+    fn refuse(&self, path: &str, found: &str, message: &str) -> PyResult<()> {
+        Err(refused(self.document.problem(path, found, message)))
     }
 
     /// Sentences on how its recordings were read.

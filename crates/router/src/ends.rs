@@ -35,6 +35,8 @@ pub struct Program {
     pub ended: Option<f64>,
     /// Its exit status, if it had one.
     pub status: Option<i32>,
+    /// The most bytes that are kept of each output.
+    pub kept: usize,
     /// The beginning of its standard output, as text.
     pub stdout: String,
     /// Bytes of all of that.

@@ -379,7 +379,8 @@ impl Router {
     pub fn losses(&self) -> io::Result<Vec<Loss>> {
         let all = self.namespaces.iter().enumerate();
         // What foreign programs ask of their kernels is theirs, but between kernel and router nothing may be lost.
-        let found = all.filter(|(number, _)| self.hosts.way(*number).is_none() || self.hosts.shell().is_none());
+        let found =
+            all.filter(|(number, _)| self.hosts.way(*number).is_none() || self.hosts.shell().is_none());
         let found = found.map(|(number, namespace)| {
             let mut losses = namespace.losses()?;
             losses.retain(|loss| self.hosts.way(number).is_none() || loss.is_of_device());

@@ -414,6 +414,55 @@ mod tests {
         assert_eq!(Hosts::new(&scenario(text), false).unwrap().all().len(), 2);
     }
 
+    #[test]
+    fn the_programs_of_an_entry_have_namespaces_of_their_own() {
+        let scenario = scenario(
+            "[dumbbell]\nhosts = 3\n[[traffic]]\nname = \"long\"\n\
+             [[traffic]]\nname = \"p\"\nkind = \"program\"\ncommand = [\"a\"]\ncount = 3\npacket_size = \"1280 B\"\n\
+             [[traffic]]\nname = \"q\"\nkind = \"program\"\ncommand = [\"a\"]\nfrom = \"receiver1\"\nto = \"sender1\"\n",
+        );
+        let hosts = Hosts::new(&scenario, false).unwrap();
+        assert_eq!((hosts.stacks.len(), hosts.ways().count()), (2 + 6 + 2, 6 + 2));
+        assert_eq!(hosts.shell(), None);
+        for i in 0..3 {
+            let [from, to] = hosts.ends(&scenario, 1, i);
+            let [there, back] = [from, to].map(|host| hosts.way(host.namespace).unwrap());
+            assert_eq!((there.class, there.back, there.mtu, there.from, there.to), (1, 1, 1280, from, to));
+            assert_eq!((back.class, back.from, back.to), (1, to, from));
+            // Another host of the entry is reached by its address, and no host of others is.
+            let [_, other] = hosts.ends(&scenario, 1, (i + 1) % 3);
+            assert_eq!(hosts.end(there, other.address(Ip::V4)), other);
+            let [_, foreign] = hosts.ends(&scenario, 0, i);
+            assert_eq!(hosts.end(there, foreign.address(Ip::V4)), to);
+            let others: Vec<usize> = hosts.others(from.namespace).collect();
+            assert_eq!((others.len(), others.contains(&to.namespace)), (5, true));
+        }
+        let [from, to] = hosts.ends(&scenario, 0, 0);
+        assert_eq!([from, to].map(|host| hosts.way(host.namespace)), [None, None]);
+    }
+
+    #[test]
+    fn a_shell_and_its_peer_have_the_last_two_entries() {
+        let scenario = scenario(
+            "[dumbbell]\n[[traffic]]\nname = \"load\"\nkind = \"cbr\"\n[[traffic]]\nname = \"to-shell\"\n\
+             [[traffic]]\nname = \"from-shell\"\nfrom = \"receivers\"\nto = \"senders\"\n",
+        );
+        let hosts = Hosts::new(&scenario, true).unwrap();
+        let [to, from] = hosts.shell().unwrap();
+        assert_eq!((to.class, to.back, from.class, from.back), (1, 2, 2, 1));
+        assert_eq!((to.from, to.to), (from.to, from.from));
+        assert_eq!((to.from.node, to.to.node), (scenario.traffic[1].from[0], scenario.traffic[1].to[0]));
+        // Whatever it sends goes to its peer.
+        assert_eq!(hosts.end(from, [192, 0, 2, 1].into()), from.to);
+    }
+
+    #[test]
+    fn packets_of_programs_that_ip_cannot_carry_are_refused() {
+        let text = "[dumbbell]\n[[traffic]]\nname = \"p\"\nkind = \"program\"\ncommand = [\"a\"]\npacket_size = \"67 B\"\n";
+        let problems = Hosts::new(&scenario(text), false).unwrap_err();
+        assert_eq!(problems[0].key, "traffic.p.packet_size");
+    }
+
     fn scenario_with_old_tcp() -> Scenario {
         scenario("[dumbbell]\n[[traffic]]\nname = \"a\"\ntcp = \"rfc5681\"\n")
     }

@@ -125,7 +125,11 @@ mod tests {
             let [ours, theirs] = [60_000 * i, u32::MAX - 70_000 * i];
             connect(&mut received, [ours, theirs]);
             received.enters(Time::ZERO, &segment(false, false, theirs.wrapping_add(1), Some(ours + 1001)), 1);
-            received.enters(Time::ZERO, &segment(true, false, ours + 1001, Some(theirs.wrapping_add(501))), 0);
+            received.enters(
+                Time::ZERO,
+                &segment(true, false, ours + 1001, Some(theirs.wrapping_add(501))),
+                0,
+            );
         }
         assert_eq!(both(&received), [8 * 500, 8 * 1000]);
     }

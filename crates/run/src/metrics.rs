@@ -99,7 +99,7 @@ metrics! {
         /// sent again as well. From a modem, the bits sent / those of its sustained rate, at most 1.
         utilisation: f64 = "fraction";
         /// Payload bits of the flows whose data crosses the link that arrive at the receivers, per second (see
-        /// `goodput`); none if only some flows of a `short` or `web` entry cross it.
+        /// `goodput`); none if only some flows of a `short` or `web` entry cross it, or packets of a `program`.
         link_goodput: Option<f64> = "bit/s";
         /// Packets that the link lost before they reached the queue, at random (`loss`) or for their ECN (`ecn_path`), over
         /// the whole run.
@@ -194,6 +194,7 @@ metrics! {
     pub struct FlowMetrics {
         /// Distinct payload bits that arrive at the receivers per second, each when it arrives, in order or not; on the
         /// linux engine, and of `quic` and `stack`, when the application reads it, which is later if bits before it are missing.
+        /// Of a `program`, what both of its ends receive.
         goodput: f64 = "bit/s";
         /// Fairness of the goodputs x of the flows of an entry that do not come and go: (sum x)^2 / (n sum x^2); none if there
         /// are none. That of the whole run covers the flows that are there for the whole window, whose data crosses the
@@ -279,15 +280,15 @@ metrics! {
         /// Part of the chunks of `dash` clients that had another bitrate than the chunk before, over the whole run; for a
         /// class only.
         switch_ratio: Option<f64> = "fraction";
-        /// Flows that started, or objects that `web` and `dash` clients wanted, over the whole run, whether or not the
-        /// handshake came to its end; for a class only.
+        /// Flows that started, processes of `program`, or objects that `web` and `dash` clients wanted, over the whole run,
+        /// whether or not the handshake came to its end; for a class only.
         started: Option<u64> = "flows";
-        /// Flows that delivered all their data, or objects of `web` and `dash` that arrived, over the whole run; for a
-        /// class only.
+        /// Flows that delivered all their data, processes that ended by themselves, or objects of `web` and `dash` that
+        /// arrived, over the whole run; for a class only.
         completed: Option<u64> = "flows";
         /// Mean time from start (of a `transfer` with a `request`: when the receiver opens the connection to ask) to last
         /// acknowledgement of the completed flows, or to the last byte of the objects from the moment when the client
-        /// wanted them: the first of each connection from its SYN on; for a class only.
+        /// wanted them: the first of each connection from its SYN on. Of a process, from start to end; for a class only.
         completion_time_mean: Option<f64> = "s";
         /// Median of those times, to three digits; for a class only.
         completion_time_p50: Option<f64> = "s";

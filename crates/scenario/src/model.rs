@@ -34,12 +34,15 @@ pub use tcp::{
     RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
 };
 pub(crate) use traffic::least_common_multiple;
-pub use traffic::{Program, 
-    Arrival, Codec, Ecn, Extent, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
+pub use traffic::{
+    Arrival, Codec, Ecn, Extent, Program, Short, Tfrc, Traffic, TrafficKind, Transfer, Udp, Video, Voice, Web,
 };
 pub(crate) use variation::PROBABILITIES;
 pub use variation::{Jitter, Law, Outage, Reorder, Variation, Waypoint};
 pub use wifi::{Access, Air, Part, Phy, Queues, Scheduler, Standard, Wifi};
+
+/// Why an engine that computes all traffic refuses programs.
+pub const NEEDS_A_KERNEL: &str = "only a kernel runs programs; use --engine linux";
 
 /// A network, its traffic, its queue disciplines, and the quantities to record.
 #[derive(Clone, PartialEq, Debug)]
@@ -143,12 +146,8 @@ impl Scenario {
     /// # Errors
     /// If it has programs: what to do about it.
     pub fn computed(&self) -> Result<(), String> {
-        self.programs().next().map_or(Ok(()), |entry| {
-            Err(format!(
-                "traffic.{}.kind = \"program\": only a kernel runs programs; use --engine linux",
-                entry.name
-            ))
-        })
+        let Some(entry) = self.programs().next() else { return Ok(()) };
+        Err(format!("traffic.{}.kind = \"program\": {NEEDS_A_KERNEL}", entry.name))
     }
 
     /// The bin width of the recorded series.

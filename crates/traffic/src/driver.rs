@@ -170,7 +170,8 @@ impl Driver {
             let (is_udp, is_asked) =
                 (matches!(entry.kind, TrafficKind::Udp(..)), entry.kind.request().is_some());
             let is_program = matches!(entry.kind, TrafficKind::Program(_));
-            let listening = if is_program { Vec::new() } else { servers(&self.scenario, &self.hosts, class, is_asked) };
+            let listening =
+                if is_program { Vec::new() } else { servers(&self.scenario, &self.hosts, class, is_asked) };
             for host in listening {
                 let (socket, role) = if is_udp {
                     let answers = matches!(entry.kind, TrafficKind::Udp(Udp::Ping(_), _));

@@ -139,7 +139,10 @@ impl Driver {
             .spawn();
         let mut child = spawned.map_err(|error| {
             let name = &self.scenario.traffic[class].name;
-            io::Error::new(error.kind(), format!("traffic.{name}.{key}: {:?} cannot be started: {error}", words[0]))
+            io::Error::new(
+                error.kind(),
+                format!("traffic.{name}.{key}: {:?} cannot be started: {error}", words[0]),
+            )
         })?;
         let outputs = [
             Output::new(child.stdout.take().expect("it is a pipe"))?,
@@ -180,7 +183,11 @@ impl Driver {
             return Ok(());
         }
         if !status.success() {
-            return Err(io::Error::other(process.failure(&self.scenario.traffic[process.class].name, now, status)));
+            return Err(io::Error::other(process.failure(
+                &self.scenario.traffic[process.class].name,
+                now,
+                status,
+            )));
         }
         if process.key == "command" {
             self.counters.complete(process.class, now.since(process.started));
@@ -217,6 +224,7 @@ impl Driver {
                 started: process.started.secs(),
                 ended: process.ended.map(|(at, _)| at.secs()),
                 status: process.ended.and_then(|(_, status)| status.code()),
+                kept: KEPT,
                 stdout: stdout.text(),
                 stdout_bytes: stdout.bytes,
                 stderr: stderr.text(),
@@ -233,11 +241,11 @@ impl Process {
         let texts = [&self.outputs[1], &self.outputs[0]].map(Output::text);
         let last = texts.iter().find_map(|text| text.lines().rfind(|line| !line.trim().is_empty()));
         let last: String = last.unwrap_or("it has written nothing").chars().take(MESSAGE).collect();
+        let words: String = format!("{:?}", self.words).chars().take(MESSAGE).collect();
         format!(
-            "traffic.{entry}.{}: {} (number {}) ended with {status} after {:.3} s: {last}; if that is well, end a shell \
-             with 0 in its place: [\"sh\", \"-c\", \"…; true\"]",
+            "traffic.{entry}.{} = {words}: number {} ended after {:.3} s with {status}: {last}; if that is well, let a shell \
+             end with 0 in its place: [\"sh\", \"-c\", \"…; true\"]",
             self.key,
-            self.words.join(" "),
             self.number,
             now.since(self.started).secs(),
         )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-from aqmlab import _core
 from aqmlab.execute.glance import Glance
 from aqmlab.scenario import Scenario
 
@@ -38,9 +38,10 @@ def check(scenario: Scenario) -> None:
         for key in KEYS:
             words = entry.get(key)
             if isinstance(words, list) and "{" not in words[0] and shutil.which(words[0]) is None:
-                raise _core.ScenarioError(
-                    f"traffic.{entry['name']}.{key} = {words[0]!r}: there is no such program on this machine: install it, "
-                    "or give its path"
+                scenario._core.refuse(
+                    f"traffic.{entry['name']}.{key}",
+                    json.dumps(words, ensure_ascii=False),
+                    f"there is no program {words[0]} on this machine: install it, or give its path",
                 )
 
 
@@ -80,11 +81,3 @@ def watched(
 
     return seeing, going_on
 
-
-def outputs(programs: list[dict[str, Any]]) -> Iterator[tuple[str, bytes]]:
-    """Yield the name of a file and the content, for all that the programs of a run have written."""
-    for one in programs:
-        server = "-server" if one["key"] == "server" else ""
-        for stream in ("stdout", "stderr"):
-            if one[f"{stream}_bytes"]:
-                yield f"{one['entry']}{server}-{one['number']}.{stream}", one[stream].encode()

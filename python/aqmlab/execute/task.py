@@ -133,8 +133,15 @@ def digest(scenario: Scenario) -> str:
 
     Return the SHA-256, in hexadecimal, of its canonical JSON with every default filled in. A recording counts by the
     packets or rates that were read, not by its path or present content. Raise ScenarioError if the scenario is not
-    valid.
+    valid, or has programs: whatever these read determines their traffic.
     """
+    for entry in scenario.resolved["traffic"]:
+        if entry["kind"] == "program" and entry["count"]:
+            scenario._core.refuse(
+                f"traffic.{entry['name']}.kind",
+                '"program"',
+                "its runs cannot be stored, since nothing shows whether a program has changed: use aqmlab run or compare",
+            )
     resolved = by_algorithm(scenario.resolved)
     for name in ("title", "seed"):
         resolved.pop(name, None)

@@ -81,6 +81,26 @@ RESULT = [
         }
     ),
     Column("runs.elsewhere.utilisation", "fraction", "Its utilisation."),
+    *keys(
+        {
+            "runs.programs.entry": "Of a [program](../guide/programs.md) that has run: its traffic entry.",
+            "runs.programs.key": "`command` or `server`.",
+            "runs.programs.number": "Its number among those of this key of the entry, from 1 on.",
+            "runs.programs.words": "Its words, with their gaps filled.",
+        }
+    ),
+    Column("runs.programs.started", "s", "When it began; a server begins before the run."),
+    Column("runs.programs.ended", "s", "When it ended; null if the end of the run was its end."),
+    *keys({"runs.programs.status": "Its exit status; null if it has none, because it was killed."}),
+    Column("runs.programs.kept", "bytes", "The most that is kept of each of its streams."),
+    *(
+        column
+        for stream, whole in (("stdout", "standard output"), ("stderr", "standard error"))
+        for column in (
+            *keys({f"runs.programs.{stream}": f"The beginning of its {whole}, as UTF-8."}),
+            Column(f"runs.programs.{stream}_bytes", "bytes", f"The size of all of its {whole}."),
+        )
+    ),
     *keys({"not_modelled": "Of the fluid model: what its equations leave out, and what of it matters here."}),
     *_summary("batches.METRIC", "Of one [long run](../guide/precision.md#one-long-run), over the batches"),
     *SEALED,

@@ -398,6 +398,7 @@ EXAMPLES = {
     "tfrc": 'count = 5, ecn = "ect0"',
     "quic": 'congestion = "bbr", size = "10 MB"',
     "stack": 'file = "mine.so", ecn = "ect0"',
+    "program": 'command = ["ping", "{peer}"]',
 }
 """Example keys and values for each kind of traffic."""
 

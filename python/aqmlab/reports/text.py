@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -17,7 +17,7 @@ from aqmlab.scenario import Scenario, cables
 from aqmlab.text import columns, printable, span, wrapped
 
 if TYPE_CHECKING:
-    from aqmlab.results.result import Result
+    from aqmlab.results.result import Result, Run
 
 SHOWN = ("queue_delay_mean", "queue_delay_p99", "queue_mean", "queue_mad", "loss_ratio", "link_goodput", "jain")
 """The metrics in the table; all others are in the documents and the report."""
@@ -257,6 +257,9 @@ def notes(results: Mapping[str, Result]) -> list[str]:
             whose = f"{printable(label)}: " if len(results) > 1 else ""
             a_run = " a run" if len(result.runs) > 1 else ""
             remarks.append(f"{whose}{lost:g} packets{a_run} were lost in buffers without a queue discipline.")
+    for label, result in results.items():
+        whose = f"{printable(label)}: " if len(results) > 1 else ""
+        remarks += [f"{whose}{cut}" for run in result.runs for cut in _cut(run)]
     remarks += cautions(result.scenario for result in results.values())
     models = {label: result.not_modelled for label, result in results.items() if result.not_modelled is not None}
     for part in dict.fromkeys(part for parts in models.values() for part in parts):
@@ -264,6 +267,16 @@ def notes(results: Mapping[str, Result]) -> list[str]:
         whose = "Not" if len(of) == len(models) else f"{'; '.join(of)}: not"
         remarks.append(f"{whose} modelled: {printable(part)}.")
     return remarks
+
+
+def _cut(run: Run) -> Iterator[str]:
+    """Yield a remark on each output of a program of which only the beginning is kept."""
+    for one in run.programs:
+        for stream in ("stdout", "stderr"):
+            size = one[f"{stream}_bytes"]
+            if size > one["kept"]:
+                who = f"{one['key']} {one['number']} of {printable(one['entry'])}"
+                yield f"Seed {run.seed}: only the first {one['kept']} of {size} bytes are kept of the {stream} of {who}."
 
 
 def _is_one_run(result: Result) -> bool:

@@ -38,7 +38,7 @@ class NoSuchMetric(ValueError):  # noqa: N818  the name is at fault, not the run
     """Raised when a result has no metric of a name; the message gives the reason and near names."""
 
 
-FILES = re.compile(rf"result\.json|scenario\.toml|.+-[0-9a-f]{{8}}\.py|{NAMES}")
+FILES = re.compile(rf"result\.json|scenario\.toml|.+-[0-9a-f]{{8}}\.py|{NAMES}|program-\d+-.+\.std(out|err)")
 """The names of a result's files."""
 
 
@@ -97,6 +97,13 @@ class Run:
         document = {name: getattr(self, name) for name in self.__dataclass_fields__}
         optional = ("counters", "elsewhere", "programs")
         return {name: value for name, value in document.items() if name not in optional or value}
+
+    def written(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the name and the content of a file for all that its programs have written, each stream apart."""
+        for one in self.programs:
+            for stream in ("stdout", "stderr"):
+                if text := one[stream]:
+                    yield f"program-{self.seed}-{one['entry']}.{one['key']}-{one['number']}.{stream}", text.encode()
 
 
 @dataclass(frozen=True, repr=False)
@@ -445,6 +452,8 @@ class Result(Shown):
                 saving.add(f"{below}{name}", data)
             if recording.flows is not None:
                 saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed), FLOWS))
+        for name, data in (file for run in self.runs for file in run.written()):
+            saving.add(f"{below}{name}", data)
         text, own = portable(self.scenario)
         for name, data in own.items():
             saving.add(f"{below}{name}", data)

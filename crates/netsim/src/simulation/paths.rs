@@ -18,6 +18,10 @@ impl<P: Probe> Simulation<P> {
             bytes +=
                 each.filter(|&(i, _)| self.crosses(class, i, link)).map(|(_, &bytes)| bytes).sum::<u64>();
             let all = entry.pairs();
+            if matches!(entry.kind, TrafficKind::Program(_)) && self.is_crossed_either_way(class, link) {
+                // The bytes of both ways are one count.
+                return None;
+            }
             let pairs =
                 if matches!(entry.kind, TrafficKind::Web(..)) { all.min(entry.count as usize) } else { all };
             let crossing = (0..pairs).filter(|&i| self.crosses(class, i, link)).count();
@@ -35,6 +39,14 @@ impl<P: Probe> Simulation<P> {
     pub(super) fn crosses(&self, class: usize, i: usize, link: usize) -> bool {
         let path = self.path_of(class, i);
         path.is_some_and(|(forward, _)| self.network.links_from(forward).any(|of_path| of_path == link))
+    }
+
+    /// Whether packets of a class cross a link on their way there or back.
+    fn is_crossed_either_way(&self, class: usize, link: usize) -> bool {
+        let entry = &self.scenario.traffic[class];
+        let paths = (0..entry.pairs().min(entry.count as usize)).filter_map(|i| self.path_of(class, i));
+        let mut hops = paths.flat_map(|(there, back)| [there, back]);
+        hops.any(|hop| self.network.links_from(hop).any(|of_path| of_path == link))
     }
 
     /// The first hops of the paths of flow number `i` of a class, to the receiver and from it.

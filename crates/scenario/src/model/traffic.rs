@@ -440,6 +440,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_gaps_of_a_command_are_filled() {
+        let words = ["a", "{peer}:52{n}", "--own={address}", "{other}"].map(str::to_owned);
+        let filled = Program::filled(&words, ["10.0.0.1", "10.0.0.2"], 6);
+        assert_eq!(filled, ["a", "10.0.0.2:527", "--own=10.0.0.1", "{other}"]);
+        let server = |words: &[&str]| Program {
+            command: Vec::new(),
+            server: words.iter().map(|&word| word.to_owned()).collect(),
+        };
+        assert!(server(&["s", "-p", "5{n}"]).has_server_for_each());
+        assert!(server(&["s", "{peer}"]).has_server_for_each());
+        assert!(!server(&["s", "{address}"]).has_server_for_each());
+    }
+
+    #[test]
     fn two_lists_that_take_turns_start_over_together() {
         let pairs = [(1, 1), (2, 3), (4, 2), (3, 3), (4, 6)];
         assert_eq!(pairs.map(|(from, to)| least_common_multiple(from, to)), [1, 6, 4, 3, 12]);

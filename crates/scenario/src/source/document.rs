@@ -254,6 +254,12 @@ impl Document {
         }
     }
 
+    /// A problem with the value at `path`, which was found to be this.
+    #[must_use]
+    pub fn problem(&self, path: &str, found: &str, message: &str) -> Problem {
+        Problem::of_value(self.origin(path), path, Some(found.to_owned()), message.to_owned())
+    }
+
     /// Where the value at `path` was written; if it was not, where the table around it was.
     pub(crate) fn origin(&self, path: &str) -> Origin {
         let keys: Vec<&str> = path.split('.').collect();

@@ -105,7 +105,10 @@ impl<P: Probe> Simulation<P> {
                     self.network.events.push(next, event);
                 }
             }
-            TrafficKind::Ftp(_) | TrafficKind::Transfer(..) | TrafficKind::Web(..) | TrafficKind::Program(_) => {}
+            TrafficKind::Ftp(_)
+            | TrafficKind::Transfer(..)
+            | TrafficKind::Web(..)
+            | TrafficKind::Program(_) => {}
         }
     }
 
