@@ -83,9 +83,8 @@ def call(count: int, size: int) -> str:
 @pytest.mark.parametrize(("warmup", "counted"), [("0 s", 100), ("0.5 s", 53)])
 def test_datagrams_are_counted_by_entry(guest: None, warmup: str, counted: int) -> None:
     server = python(ANSWER, "server")
-    more = f'warmup = "{warmup}"'
-    text = scenario(f"{call(100, 600)}\n{server}", call(10, 50)).to_toml()
-    found = aqmlab.run(Scenario.parse(text).with_({"warmup": warmup}), engine="linux").runs[0]
+    both = scenario(f"{call(100, 600)}\n{server}", call(10, 50))
+    found = aqmlab.run(both.with_({"warmup": warmup}), engine="linux").runs[0]
     one, other = (found.classes[name] for name in ("p0", "p1"))
     seconds = 3 - float(warmup.split()[0])
     assert one["goodput"] == pytest.approx(8 * 600 * counted / seconds, abs=8 * 600 * 3 / seconds)
@@ -93,7 +92,8 @@ def test_datagrams_are_counted_by_entry(guest: None, warmup: str, counted: int) 
     # Nobody listens there: each datagram is answered by ICMP, whose payload counts.
     assert other["arrivals"] == (10 if warmup == "0 s" else 0)
     assert (one["started"], one["completed"], one["path_loss_ratio"]) == (1, 1, 0)
-    assert one["retransmits"] is None and found.metrics["link_goodput"] is None, more
+    assert one["retransmits"] is None
+    assert found.metrics["link_goodput"] is None
 
 
 def test_a_run_is_repeated_bit_for_bit_by_its_seed(guest: None) -> None:
@@ -137,7 +137,8 @@ def test_each_process_may_have_a_server_of_its_own(guest: None) -> None:
     servers = [one["stdout"].split() for one in found.programs if one["key"] == "server"]
     clients = sorted(one["stdout"].split() for one in found.programs if one["key"] == "command")
     assert [one[0] for one in clients] == [one[2] for one in servers] == ["1", "2", "3"]
-    assert {one[1] for one in clients} == {one[1] for one in servers} and clients[0][1] != clients[0][2]
+    assert {one[1] for one in clients} == {one[1] for one in servers}
+    assert clients[0][1] != clients[0][2]
     (server,) = (one for one in run(f"{both}server = ['echo', 'once']").programs if one["key"] == "server")
     assert server["stdout"] == "once\n"
 
@@ -167,8 +168,10 @@ def test_what_fails_ends_the_run_at_once(guest: None) -> None:
         with pytest.raises(RunFailed) as failed:
             run(shell(text), duration="1000 s")
         message = str(failed.value)
-        assert began in message and re.search(r"number 1 ended after 0\.20\d s with ", message), message
-        assert ending in message and "let a shell end with 0 in its place" in message
+        assert began in message
+        assert re.search(r"number 1 ended after 0\.20\d s with ", message), message
+        assert ending in message
+        assert "let a shell end with 0 in its place" in message
 
 
 def test_programs_end_with_the_run_or_at_their_stop(guest: None) -> None:
@@ -220,7 +223,8 @@ def test_other_engines_refuse_programs(engine: str) -> None:
 
 
 def test_a_sweep_refuses_programs() -> None:
-    with pytest.raises(ScenarioError, match=r"programs\.toml:\d+: traffic\.p0\.kind = \"program\": its runs cannot be stored"):
+    message = r"programs\.toml:\d+: traffic\.p0\.kind = \"program\": its runs cannot be stored"
+    with pytest.raises(ScenarioError, match=message):
         aqmlab.sweep(scenario(shell("true")), vary={"dumbbell.rate": ["1 Mbit/s", "2 Mbit/s"]}, engine="linux")
 
 
@@ -252,8 +256,8 @@ def test_a_program_that_does_not_exist_is_named_with_its_line(guest: None, cli: 
     ended = cli("run", "x.toml", "--engine", "linux")
     assert ended.returncode == 2
     assert re.fullmatch(
-        r'x\.toml:\d+: traffic\.p0\.command = \["no-such-program", "\{peer\}"\]: there is no program no-such-program on '
-        r"this machine: install it, or give its path\n",
+        r'x\.toml:\d+: traffic\.p0\.command = \["no-such-program", "\{peer\}"\]: there is no program no-such-program '
+        r"on this machine: install it, or give its path\n",
         ended.stderr,
     ), ended.stderr
 

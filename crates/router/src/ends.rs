@@ -31,7 +31,7 @@ pub struct Program {
     pub words: Vec<String>,
     /// When it began, in s.
     pub started: f64,
-    /// When it ended by itself or was asked to, in s; nothing if the end of the run was its end.
+    /// When it ended, in s; nothing if the end of the run was its end.
     pub ended: Option<f64>,
     /// Its exit status, if it had one.
     pub status: Option<i32>,

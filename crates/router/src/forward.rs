@@ -46,7 +46,7 @@ pub struct Router {
     /// The packets that are on their way, by their numbers.
     packets: Vec<OnWay>,
     free: Vec<u32>,
-    /// The number of each connection; the two ways of foreign programs have a number each.
+    /// The number of each connection; of foreign programs, of each direction of it.
     connections: HashMap<(Connection, bool), u32>,
     /// How late packets were handed to their hosts, in ns.
     lateness: Histogram<u64>,
@@ -429,7 +429,7 @@ impl Router {
         self.record.iter_mut().try_for_each(|record| record.settle(reached)).map_err(unrecorded)
     }
 
-    /// The ways of the packets of foreign programs.
+    /// The paths of packets of foreign programs.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         self.hosts.ways()
     }

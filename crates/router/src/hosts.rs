@@ -91,7 +91,7 @@ pub struct Hosts {
 pub struct Way {
     /// The traffic entry.
     pub class: u16,
-    /// That of the packets the other way.
+    /// That of the packets in the reverse direction.
     pub back: u16,
     /// Bytes of its largest packets.
     pub mtu: u32,
@@ -307,7 +307,7 @@ impl Hosts {
         all.filter(move |&other| other != namespace && self.stacks[other] == self.stacks[namespace])
     }
 
-    /// All ways of the packets of foreign programs.
+    /// All paths of packets of foreign programs.
     pub fn ways(&self) -> impl Iterator<Item = Way> {
         self.ways.iter().flatten().copied()
     }

@@ -44,8 +44,7 @@ impl Namespace {
     }
 }
 
-/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes, or of foreign programs as many as theirs
-/// have; if it is `timed`, the kernel notes when
+/// Makes the namespaces of these hosts, with devices for packets of `mtu` bytes, of foreign programs for theirs; if it is `timed`, the kernel notes when
 /// the packets come. The calling thread is in the last one afterwards.
 ///
 /// # Errors

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 
 /// Bytes that foreign programs have received, by the traffic entry of their packets.
 ///
-/// Of TCP that is what receivers have acknowledged, so that nothing counts twice; the end of a connection counts as a
-/// byte, as it does there.
+/// Of TCP these are the bytes that receivers have acknowledged, so that nothing counts twice; the end of a connection
+/// counts as a byte, as it does there.
 #[derive(Clone, Debug)]
 pub struct Received {
     bytes: Vec<u64>,
-    /// What is received before does not count.
+    /// Nothing counts before.
     since: Time,
     /// The first byte that an end of a connection sends, the one with the smaller address or the other, and the next
     /// that its receiver awaits.
@@ -19,7 +19,7 @@ pub struct Received {
 }
 
 impl Received {
-    /// Nothing yet, by this many traffic entries; what is received before `since` does not count.
+    /// Nothing yet, by this many traffic entries; nothing counts before `since`.
     #[must_use]
     pub fn new(classes: usize, since: Time) -> Self {
         Self { bytes: vec![0; classes], since, counted: HashMap::new() }

@@ -87,14 +87,21 @@ impl Driver {
     /// Starts the servers of an entry, and plans its commands.
     pub(crate) fn add_programs(&mut self, class: usize, program: &Program) -> io::Result<()> {
         let entry = self.scenario.traffic[class].clone();
-        if !program.server.is_empty() {
-            let each = program.has_server_for_each();
-            let nodes = servers(&self.scenario, &self.hosts, class, false);
-            for i in 0..if each { entry.count as usize } else { nodes.len().min(entry.count as usize) } {
-                let [from, to] = self.hosts.ends(&self.scenario, class, i);
-                let host = if each { to } else { nodes[i] };
-                self.spawn(class, "server", i, [host, from], &program.server, Time::ZERO)?;
-            }
+        let count = entry.count as usize;
+        let listening: Vec<[Host; 2]> = if program.server.is_empty() {
+            Vec::new()
+        } else if program.has_server_for_each() {
+            (0..count)
+                .map(|i| self.hosts.ends(&self.scenario, class, i))
+                .map(|[from, to]| [to, from])
+                .collect()
+        } else {
+            // It does not ask for the other end.
+            let hosts = servers(&self.scenario, &self.hosts, class, false);
+            hosts.into_iter().take(count).map(|host| [host, host]).collect()
+        };
+        for (i, ends) in listening.into_iter().enumerate() {
+            self.spawn(class, "server", i, ends, &program.server, Time::ZERO)?;
         }
         for (i, start) in starts(&entry, self.seed).enumerate() {
             self.plan(start, Action::Launch(class, i));
@@ -149,7 +156,7 @@ impl Driver {
             Output::new(child.stderr.take().expect("it is a pipe"))?,
         ];
         let end = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-        let token = PROGRAM | self.processes.len() as u64 * FILES;
+        let token = PROGRAM | (self.processes.len() as u64 * FILES);
         for (output, number) in outputs.iter().zip(0..) {
             self.poll.add(output.pipe.as_ref().expect("it is open"), token + number, EventFlags::IN)?;
         }

@@ -30,9 +30,9 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import IO, Any
 
 from aqmlab import _core
+from aqmlab.execute import programs
 from aqmlab.execute.caution import MachineWarning
 from aqmlab.execute.engine import EngineUnavailable
-from aqmlab.execute import programs
 from aqmlab.execute.glance import Glance
 from aqmlab.execute.preflight import Finding, Machine, findings
 from aqmlab.execute.preflight.guest import kernel_file, memory_folder

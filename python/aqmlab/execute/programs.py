@@ -74,10 +74,9 @@ def watched(
         if time.monotonic() - last > LONGEST:
             names = ", ".join(f"traffic.{entry['name']}" for entry in entries(scenario))
             raise RuntimeError(
-                f"{names}: after {reached:.3f} s of virtual time a program has computed for {LONGEST:g} s without a pause, "
-                "in which no virtual time goes on: let it sleep or wait at times"
+                f"{names}: after {reached:.3f} s of virtual time a program has computed for {LONGEST:g} s without a "
+                "pause, in which no virtual time goes on: let it sleep or wait at times"
             )
         return goes_on(process)
 
     return seeing, going_on
-

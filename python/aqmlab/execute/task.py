@@ -140,7 +140,7 @@ def digest(scenario: Scenario) -> str:
             scenario._core.refuse(
                 f"traffic.{entry['name']}.kind",
                 '"program"',
-                "its runs cannot be stored, since nothing shows whether a program has changed: use aqmlab run or compare",
+                "its runs cannot be stored, as nothing shows whether a program has changed: use aqmlab run or compare",
             )
     resolved = by_algorithm(scenario.resolved)
     for name in ("title", "seed"):

@@ -276,7 +276,8 @@ def _cut(run: Run) -> Iterator[str]:
             size = one[f"{stream}_bytes"]
             if size > one["kept"]:
                 who = f"{one['key']} {one['number']} of {printable(one['entry'])}"
-                yield f"Seed {run.seed}: only the first {one['kept']} of {size} bytes are kept of the {stream} of {who}."
+                cut = f"only the first {one['kept']} of {size} bytes are kept"
+                yield f"Seed {run.seed}: {cut} of the {stream} of {who}."
 
 
 def _is_one_run(result: Result) -> bool:
