@@ -98,12 +98,13 @@ class Run:
         optional = ("counters", "elsewhere", "programs")
         return {name: value for name, value in document.items() if name not in optional or value}
 
-    def written(self) -> Iterator[tuple[str, bytes]]:
-        """Yield the name and the content of a file for all that its programs have written, each stream apart."""
-        for one in self.programs:
-            for stream in ("stdout", "stderr"):
-                if text := one[stream]:
-                    yield f"program-{self.seed}-{one['entry']}.{one['key']}-{one['number']}.{stream}", text.encode()
+
+def _written(run: Run) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of a file for each stream of each program that has written something."""
+    for one in run.programs:
+        for stream in ("stdout", "stderr"):
+            if text := one[stream]:
+                yield f"program-{run.seed}-{one['entry']}.{one['key']}-{one['number']}.{stream}", text.encode()
 
 
 @dataclass(frozen=True, repr=False)
@@ -452,7 +453,7 @@ class Result(Shown):
                 saving.add(f"{below}{name}", data)
             if recording.flows is not None:
                 saving.add(f"{below}flows-{seed}.parquet", parquet(self._flows_of(seed), FLOWS))
-        for name, data in (file for run in self.runs for file in run.written()):
+        for name, data in (file for run in self.runs for file in _written(run)):
             saving.add(f"{below}{name}", data)
         text, own = portable(self.scenario)
         for name, data in own.items():
