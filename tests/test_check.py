@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Cli
 
+from aqmlab.own.source import declared
 from aqmlab.workshop import check
 from aqmlab.workshop.check import Checked
 
@@ -44,7 +45,7 @@ class Findings:
 def test_the_examples_pass(name: str) -> None:
     (outcome,) = check.check(str(ROOT / "examples" / f"{name}.py"))
     assert outcome.passed, outcome
-    assert {finding.name for finding in outcome.findings} == set(check.TESTS)
+    assert {finding.name for finding in outcome.findings} == set(check.tests_of(declared(outcome.reference)))
     assert next(finding for finding in outcome.findings if finding.name == "compiled").passed
 
 

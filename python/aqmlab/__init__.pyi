@@ -20,6 +20,7 @@ from .own.algorithm import PASS as PASS
 from .own.algorithm import ns as ns
 from .own.algorithm import param as param
 from .own.algorithm import signal as signal
+from .own.control import CongestionControl as CongestionControl
 from .own.running import AqmError as AqmError
 from .queue import Ecn as Ecn
 from .queue import Queue as Queue

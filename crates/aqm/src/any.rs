@@ -108,7 +108,7 @@ impl AnyParams {
     /// Its signals.
     #[must_use]
     pub const fn signals(&self) -> &'static [Signal] {
-        of_params!(self, user => user.declaration().signals, A(_) => A::SIGNALS)
+        of_params!(self, user => user.declaration().kind.signals, A(_) => A::SIGNALS)
     }
 
     /// The algorithm in its initial state, on this port.

@@ -16,9 +16,9 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use once_cell::race::OnceBox;
 
-/// An algorithm as its source declares it.
+/// An algorithm as its source declares it, or something else of the kind `K`.
 #[derive(Debug)]
-pub struct Declaration {
+pub struct Declaration<K = OneQueue> {
     /// The reference to its source.
     pub name: &'static str,
     /// The digest of its source.
@@ -27,6 +27,13 @@ pub struct Declaration {
     pub doc: &'static str,
     /// Its parameters, each of a kind for which there is a [`Plain`] value.
     pub specs: &'static [Spec],
+    /// What only this kind has.
+    pub kind: K,
+}
+
+/// What an algorithm on one queue declares.
+#[derive(Debug)]
+pub struct OneQueue {
     /// Its signals.
     pub signals: &'static [Signal],
     /// The period of its updates if no parameter `period` has it; `None` without updates.
@@ -121,14 +128,20 @@ pub fn parts(name: &str) -> Option<(&str, &str)> {
     at_file(name).map(|(file, rest)| (file, rest.strip_prefix(':').unwrap_or_default()))
 }
 
-/// The parameters of a user-defined algorithm.
-#[derive(Clone, Debug)]
-pub struct Params {
-    declaration: &'static Declaration,
+/// The parameters of a user-defined algorithm, or of another kind `K`.
+#[derive(Debug)]
+pub struct Params<K: 'static = OneQueue> {
+    declaration: &'static Declaration<K>,
     values: Vec<Value>,
 }
 
-impl PartialEq for Params {
+impl<K> Clone for Params<K> {
+    fn clone(&self) -> Self {
+        Self { declaration: self.declaration, values: self.values.clone() }
+    }
+}
+
+impl<K> PartialEq for Params<K> {
     fn eq(&self, other: &Self) -> bool {
         core::ptr::eq(self.declaration, other.declaration) && self.values == other.values
     }
@@ -157,15 +170,51 @@ impl Params {
         loader(name, source).map(Self::of)
     }
 
-    /// The defaults of an algorithm.
+    /// The target queue length in packets: the value of the parameter that is called q0.
     #[must_use]
-    pub fn of(declaration: &'static Declaration) -> Self {
+    pub fn target(&self) -> Option<f64> {
+        let is = |spec: &&Spec| spec.name == "q0" || spec.aliases.contains(&"q0");
+        let spec = self.specs().iter().find(is)?;
+        match self.plain(spec) {
+            Plain::Number(packets) => Some(packets),
+            Plain::Whole(packets) => Some(packets as f64),
+            _ => None,
+        }
+    }
+
+    /// Its control law on `port`, if it declares one.
+    #[must_use]
+    pub fn law(&self, port: &Port) -> Option<Box<dyn Law>> {
+        self.declaration.kind.maker.law(&self.all_plain(), port)
+    }
+
+    /// Whether it marks ECN-capable packets: the value of the parameter `ecn`.
+    #[must_use]
+    pub fn marks(&self) -> bool {
+        self.values().iter().any(|(name, value)| *name == "ecn" && *value == Value::Bool(true))
+    }
+
+    fn period(&self) -> Option<Span> {
+        let period = self.specs().iter().find(|spec| spec.name == "period").map(|spec| self.plain(spec));
+        let own = match period {
+            Some(Plain::Number(seconds)) => Some(Span::from_secs(seconds)),
+            _ => self.declaration.kind.period,
+        };
+        // A class without updates may have a parameter of this name.
+        self.declaration.kind.period.and(own)
+    }
+}
+
+impl<K> Params<K> {
+    /// The defaults of a declaration.
+    #[must_use]
+    pub fn of(declaration: &'static Declaration<K>) -> Self {
         Self { declaration, values: declaration.specs.iter().map(|spec| spec.default.clone()).collect() }
     }
 
-    /// The algorithm.
+    /// The declaration.
     #[must_use]
-    pub const fn declaration(&self) -> &'static Declaration {
+    pub const fn declaration(&self) -> &'static Declaration<K> {
         self.declaration
     }
 
@@ -194,47 +243,15 @@ impl Params {
         self.declaration.specs
     }
 
-    /// The target queue length in packets: the value of the parameter that is called q0.
+    /// The value of every parameter in base units, in order.
     #[must_use]
-    pub fn target(&self) -> Option<f64> {
-        let is = |spec: &&Spec| spec.name == "q0" || spec.aliases.contains(&"q0");
-        let spec = self.specs().iter().find(is)?;
-        match self.plain(spec) {
-            Plain::Number(packets) => Some(packets),
-            Plain::Whole(packets) => Some(packets as f64),
-            _ => None,
-        }
-    }
-
-    /// Its control law on `port`, if it declares one.
-    #[must_use]
-    pub fn law(&self, port: &Port) -> Option<Box<dyn Law>> {
-        self.declaration.maker.law(&self.all_plain(), port)
-    }
-
-    /// Whether it marks ECN-capable packets: the value of the parameter `ecn`.
-    #[must_use]
-    pub fn marks(&self) -> bool {
-        self.values().iter().any(|(name, value)| *name == "ecn" && *value == Value::Bool(true))
-    }
-
-    fn all_plain(&self) -> Vec<Plain> {
+    pub fn all_plain(&self) -> Vec<Plain> {
         self.specs().iter().map(|spec| self.plain(spec)).collect()
     }
 
     fn plain(&self, spec: &Spec) -> Plain {
         let i = self.specs().iter().position(|other| other.name == spec.name).expect("one of its own");
         plain(spec, &self.values[i])
-    }
-
-    fn period(&self) -> Option<Span> {
-        let period = self.specs().iter().find(|spec| spec.name == "period").map(|spec| self.plain(spec));
-        let own = match period {
-            Some(Plain::Number(seconds)) => Some(Span::from_secs(seconds)),
-            _ => self.declaration.period,
-        };
-        // A class without updates may have a parameter of this name.
-        self.declaration.period.and(own)
     }
 }
 
@@ -336,7 +353,7 @@ impl Running {
 
     #[cold]
     fn make(params: &Params, port: &Port, rate: Rate) -> Box<dyn Instance> {
-        let mut made = params.declaration.maker.make(&params.all_plain(), port);
+        let mut made = params.declaration.kind.maker.make(&params.all_plain(), port);
         made.set_rate(rate);
         made
     }
@@ -397,7 +414,7 @@ impl Running {
 
     #[must_use]
     pub const fn is_final(&self) -> bool {
-        self.params.declaration.is_final
+        self.params.declaration.kind.is_final
     }
 
     #[must_use]

@@ -25,7 +25,7 @@ use aqm::aqm::AnyParams;
 use aqm::unit::{Limit, Span, Time};
 use run::Watch;
 use scenario::Scenario;
-use scenario::model::{Change, Distribution, Link, Tcp, Traffic, TrafficKind, Udp};
+use scenario::model::{Change, Congestion, Distribution, Link, Tcp, Traffic, TrafficKind, Udp};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -164,6 +164,11 @@ fn abridged(scenario: &Scenario, scale: f64) -> Scenario {
     (scenario.record.series, scenario.record.cwnd) = (false, None);
     scenario.general.warmup = Span::ZERO;
     for traffic in &mut scenario.traffic {
+        if let Some(tcp) = traffic.kind.tcp_mut()
+            && tcp.congestion.user_defined().is_some()
+        {
+            tcp.congestion = Congestion::Reno;
+        }
         traffic.count = (f64::from(traffic.count) / scale).ceil() as u32;
         traffic.begin = Span::ZERO;
         if matches!((&traffic.kind, &traffic.start), (TrafficKind::Ftp(_), _) | (_, Distribution::Fixed(_))) {

@@ -302,7 +302,7 @@ impl Scenario {
         Ok(self.checked()?.general.seed)
     }
 
-    /// The user's own algorithms of its links: reference, and digest of the source.
+    /// The user's own algorithms and congestion controls: reference, and digest of the source.
     #[getter]
     fn own_algorithms(&self) -> PyResult<BTreeSet<(&'static str, &'static str)>> {
         self.checked().map(own_algorithms)
@@ -375,10 +375,14 @@ fn recordings(link: &Link) -> Vec<(&'static str, Vec<u64>)> {
     found
 }
 
-/// The user's own algorithms of a scenario's links: reference, and digest of the source.
+/// The user's own algorithms of a scenario's links, and the congestion controls of its traffic: reference, and digest of the
+/// source.
 fn own_algorithms(scenario: &Checked) -> BTreeSet<(&'static str, &'static str)> {
     let algorithms = scenario.links.iter().filter_map(|link| link.aqm.as_ref());
-    algorithms.flat_map(aqm::AnyParams::all_user_defined).collect()
+    let controls =
+        scenario.traffic.iter().filter_map(|traffic| traffic.kind.tcp()?.congestion.user_defined());
+    let controls = controls.map(|control| control.params().declaration()).map(|of| (of.name, of.source));
+    algorithms.flat_map(aqm::AnyParams::all_user_defined).chain(controls).collect()
 }
 
 /// Lets this thread read only files below `folders`, or any if there are none; returns those of before.
@@ -446,7 +450,7 @@ mod _core {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let py = module.py();
-        super::own::set_loader();
+        super::own::set_loaders();
         stacks::install();
         module.add("HAS_QUIC", stacks::HAS_QUINN)?;
         let error = py.get_type::<ScenarioError>();
@@ -459,7 +463,7 @@ mod _core {
     #[pymodule_export]
     use super::fluid::Fluid;
     #[pymodule_export]
-    use super::own::{CompiledCodeError, Draws, Packet, Queue, StackError, uniform_address};
+    use super::own::{CompiledCodeError, Draws, Flow, Packet, Queue, StackError, uniform_address};
     #[pymodule_export]
     use super::qdisc::Qdisc;
     #[pymodule_export]

@@ -4,11 +4,14 @@
 //! called. An exception of a class unwinds the run, and `Simulation.advance` raises it.
 
 mod compiled;
+mod congestion;
 mod plain;
 mod views;
 
 use aqm::params::{ParamKind, Range, Spec, Value};
-use aqm::user_defined::{self, Declaration, Instance, Law, Maker, Plain, kind_of_number, spec, written};
+use aqm::user_defined::{
+    self, Declaration, Instance, Law, Maker, OneQueue, Plain, kind_of_number, spec, written,
+};
 use aqm::{Port, Signal, Span};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -20,6 +23,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Mutex, PoisonError};
 
 pub(crate) use compiled::uniform_address;
+pub(crate) use congestion::Flow;
 pub(crate) use views::{Draws, Packet, Queue};
 
 /// The exception with which an algorithm ends a run.
@@ -90,33 +94,66 @@ fn python(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("aqmlab.own.running")
 }
 
-/// Lets the engine find algorithms in Python.
-pub(crate) fn set_loader() {
-    user_defined::set_loader(load);
+/// Lets the engine find algorithms and congestion controls in Python.
+pub(crate) fn set_loaders() {
+    user_defined::set_loader(|reference, source| load(&DECLARED, "discipline", reference, source, one_queue));
+    congestion::set_loader();
 }
 
-/// The declarations so far, by reference and digest of the source.
-static DECLARED: Mutex<Option<HashMap<(String, String), &'static Declaration>>> = Mutex::new(None);
+/// The declarations of a kind so far, by reference and digest of the source.
+type Known<K> = Mutex<Option<HashMap<(String, String), &'static Declaration<K>>>>;
 
-fn load(reference: &str, source: Option<&str>) -> Result<&'static Declaration, String> {
+static DECLARED: Known<OneQueue> = Mutex::new(None);
+
+/// The declaration of a reference, which `function` of the module finds, with what `kind` reads of it.
+fn load<K>(
+    known: &'static Known<K>,
+    function: &str,
+    reference: &str,
+    source: Option<&str>,
+    kind: fn(&Bound<'_, PyAny>, Vec<&'static str>) -> PyResult<K>,
+) -> Result<&'static Declaration<K>, String> {
     Python::attach(|py| {
-        let declared = python(py).and_then(|own| own.call_method1("declared", (reference, source)));
-        declared.and_then(|declared| remembered(reference, &declared)).map_err(|error| {
+        let declared = python(py).and_then(|own| own.call_method1(function, (reference, source)));
+        declared.and_then(|declared| remembered(known, reference, &declared, kind)).map_err(|error| {
             let text = error.value(py).str();
             text.map_or_else(|_| error.to_string(), |text| text.to_string())
         })
     })
 }
 
-fn remembered(reference: &str, declared: &Bound<'_, PyAny>) -> PyResult<&'static Declaration> {
+fn remembered<K>(
+    known: &'static Known<K>,
+    reference: &str,
+    declared: &Bound<'_, PyAny>,
+    kind: fn(&Bound<'_, PyAny>, Vec<&'static str>) -> PyResult<K>,
+) -> PyResult<&'static Declaration<K>> {
     let digest: String = declared.getattr("source")?.extract()?;
     let key = (reference.to_owned(), digest);
-    let known = || DECLARED.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = || known.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known().get_or_insert_default().get(&key) {
         return Ok(found);
     }
-    let declaration = Box::leak(Box::new(read(&key, declared)?));
+    let specs = listed(declared, "parameters")?.iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
+    let declaration = Box::leak(Box::new(Declaration {
+        name: kept(key.0.clone()),
+        source: kept(key.1.clone()),
+        doc: text(declared, "doc")?,
+        kind: kind(declared, specs.iter().map(|spec| spec.name).collect())?,
+        specs: Box::leak(specs.into_boxed_slice()),
+    }));
     Ok(known().get_or_insert_default().entry(key).or_insert(declaration))
+}
+
+fn listed<'py>(declared: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    declared.getattr(name)?.extract()
+}
+
+/// Whether the class wants to know of an event.
+fn has(declared: &Bound<'_, PyAny>, method: &str) -> PyResult<bool> {
+    Ok(listed(declared, "methods")?
+        .iter()
+        .any(|name| name.extract::<String>().is_ok_and(|name| name == method)))
 }
 
 /// A text that lives as long as the program.
@@ -128,29 +165,20 @@ fn text(object: &Bound<'_, PyAny>, name: &str) -> PyResult<&'static str> {
     Ok(kept(object.getattr(name)?.extract()?))
 }
 
-fn read((reference, digest): &(String, String), declared: &Bound<'_, PyAny>) -> PyResult<Declaration> {
-    let listed = |name: &str| -> PyResult<Vec<Bound<'_, PyAny>>> { declared.getattr(name)?.extract() };
+fn one_queue(declared: &Bound<'_, PyAny>, names: Vec<&'static str>) -> PyResult<OneQueue> {
     let signal = |signal: &Bound<'_, PyAny>| -> PyResult<Signal> {
         Ok(Signal { name: text(signal, "name")?, unit: text(signal, "unit")?, doc: text(signal, "doc")? })
     };
-    let signals = listed("signals")?.iter().map(signal).collect::<PyResult<Vec<_>>>()?;
-    let specs = listed("parameters")?.iter().map(parameter).collect::<PyResult<Vec<_>>>()?;
+    let signals = listed(declared, "signals")?.iter().map(signal).collect::<PyResult<Vec<_>>>()?;
     let period: Option<f64> = declared.getattr("period")?.extract()?;
-    let has = |method: &str| -> PyResult<bool> {
-        Ok(listed("methods")?.iter().any(|name| name.extract::<String>().is_ok_and(|name| name == method)))
-    };
-    let (signals, specs) = (&*Box::leak(signals.into_boxed_slice()), &*Box::leak(specs.into_boxed_slice()));
-    Ok(Declaration {
-        name: kept(reference.clone()),
-        source: kept(digest.clone()),
-        doc: text(declared, "doc")?,
-        specs,
+    let signals = &*Box::leak(signals.into_boxed_slice());
+    Ok(OneQueue {
         signals,
         period: period.map(Span::from_secs),
-        is_final: !has("on_dequeue")?,
+        is_final: !has(declared, "on_dequeue")?,
         maker: Box::new(Class {
             declared: declared.clone().unbind(),
-            names: specs.iter().map(|spec| spec.name).collect(),
+            names,
             signals,
             compiled: PyOnceLock::new(),
         }),
@@ -210,29 +238,33 @@ impl Class {
         if INTERPRETED.get() {
             return None;
         }
-        let code = || compiled::Code::of(self.declared.bind(py), self.signals);
+        let code = || {
+            let code = compiled::code(self.declared.bind(py))?;
+            code.map(|code| compiled::Code::of(&code, self.signals)).transpose()
+        };
         // A thread that waits for another's code lets that one have Python.
         or_raise(self.compiled.get_or_try_init(py, code)).as_ref()
     }
+}
 
-    fn parameters<'py>(&self, py: Python<'py>, values: &[Plain]) -> PyResult<Bound<'py, PyDict>> {
-        let dict = PyDict::new(py);
-        for (name, value) in self.names.iter().zip(values) {
-            match value {
-                Plain::Number(number) => dict.set_item(name, number)?,
-                Plain::Whole(number) => dict.set_item(name, number)?,
-                Plain::Switch(switch) => dict.set_item(name, switch)?,
-                Plain::Text(text) => dict.set_item(name, text)?,
-            }
+/// The values of parameters by their names.
+fn by_name<'py>(py: Python<'py>, names: &[&str], values: &[Plain]) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    for (name, value) in names.iter().zip(values) {
+        match value {
+            Plain::Number(number) => dict.set_item(name, number)?,
+            Plain::Whole(number) => dict.set_item(name, number)?,
+            Plain::Switch(switch) => dict.set_item(name, switch)?,
+            Plain::Text(text) => dict.set_item(name, text)?,
         }
-        Ok(dict)
     }
+    Ok(dict)
 }
 
 impl Maker for Class {
     fn make(&'static self, values: &[Plain], port: &Port) -> Box<dyn Instance> {
         Python::attach(|py| {
-            let parameters = or_raise(self.parameters(py, values));
+            let parameters = or_raise(by_name(py, &self.names, values));
             let object = or_raise(plain::Object::new(py, self.declared.bind(py), &parameters, port));
             let code = self.code(py);
             let compiled = code.map(|code| or_raise(compiled::Running::new(py, code, &object, port)));
@@ -250,7 +282,7 @@ impl Maker for Class {
             if !or_raise(has_law) {
                 return None;
             }
-            let parameters = or_raise(self.parameters(py, values));
+            let parameters = or_raise(by_name(py, &self.names, values));
             let object = or_raise(plain::Object::new(py, declared, &parameters, port));
             let of_change =
                 or_raise(declared.getattr("law_of_change").and_then(|of_change| of_change.extract()));

@@ -78,7 +78,7 @@ pub const fn control(congestion: Congestion) -> Option<&'static str> {
         Congestion::Dctcp => Some("dctcp"),
         Congestion::Bbr => Some("bbr"),
         // Prague and BBRv3 are not in the mainline kernel.
-        Congestion::Ledbat | Congestion::Prague | Congestion::Bbr3 => None,
+        Congestion::Ledbat | Congestion::Prague | Congestion::Bbr3 | Congestion::UserDefined(_) => None,
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::json::value;
 use crate::model::tcp::{DEFAULT_PRESET, FLAVOURS_PRESET, NOT_MODELLED, RACK_PRESET};
 use crate::model::{
-    Flavour, General, Gilbert, Handover, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp,
+    Control, Flavour, General, Gilbert, Handover, Jitter, Record, Reorder, Response, TCP_PRESETS, Tcp,
 };
 use crate::tables::{
     CableTable, CellTable, Dumbbell, KindName, LinkTable, Recorded, RecordedLoss, Sweep, TrafficTable,
@@ -45,13 +45,30 @@ pub fn catalogue() -> Json {
     })
 }
 
-/// The entry that a user-defined algorithm would have among the `aqms` of [`catalogue`]; with a digest, that of the source
-/// with this digest.
+/// The entry that a user-defined algorithm would have among the `aqms` of [`catalogue`], or that of a user-defined congestion
+/// control; with a digest, that of the source with this digest.
 ///
 /// # Errors
-/// The reason for which there is no such algorithm.
+/// The reason for which there is neither.
 pub fn described(reference: &str, source: Option<&str>) -> Result<Json, String> {
-    AnyParams::user_defined(reference, source).map(|params| aqm(&params))
+    AnyParams::user_defined(reference, source).map(|params| aqm(&params)).or_else(|reason| {
+        let params = Control::find(reference, source).map_err(|_| reason)?;
+        let declaration = params.declaration();
+        Ok(json!({
+            "name": declaration.name,
+            "summary": summary(declaration.doc),
+            "doc": declaration.doc,
+            "presets": [],
+            "signals": [],
+            "parameters": parameters(declaration.specs),
+        }))
+    })
+}
+
+/// The first paragraph of a documentation. The head of a file begins with the algorithm's name, which the entry already has.
+fn summary(doc: &str) -> String {
+    let head = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    head.split_once(": ").map_or_else(|| head.clone(), |(_, summary)| summary.to_owned())
 }
 
 fn parameters(specs: &[Spec]) -> Json {
@@ -132,13 +149,10 @@ fn steers(params: &AnyParams) -> Option<&'static str> {
 
 fn aqm(params: &AnyParams) -> Json {
     let doc = params.doc();
-    let head = doc.split("\n\n").next().unwrap_or_default().replace('\n', " ");
-    // The head of the file begins with the algorithm's name, which the entry already has.
-    let summary = head.split_once(": ").map_or(&*head, |(_, summary)| summary);
     let signals = params.signals().iter();
     json!({
         "name": params.name(),
-        "summary": summary,
+        "summary": summary(doc),
         "doc": doc,
         "steers": steers(params),
         "one_queue": params.has_one_queue(),

@@ -3,6 +3,7 @@
 use crate::model::TCP_PRESETS;
 use aqm::aqm::{AnyParams, NAMES};
 use aqm::params::ParamKind;
+use aqm::user_defined::is_reference;
 
 /// Most tables and lists in which a value may be nested, so that recursion over a scenario is safe.
 pub const DEEPEST: usize = 64;
@@ -64,9 +65,12 @@ pub(crate) fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_'))
 }
 
-/// The key for the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form.
+/// The key for the name when `NAME:KEY=VALUE` at `key` is written as a table; `None` if `key` does not take this form. A TCP
+/// that is called like a user-defined congestion control has just that.
 pub(crate) fn name_key(key: &str, text: &str) -> Option<&'static str> {
     match key {
+        "tcp" if is_reference(text) => Some("congestion"),
+        "congestion" => is_reference(text).then_some("name"),
         "tcp" => {
             let name = text.split(':').next().unwrap_or_default().trim();
             Some(if TCP_PRESETS.iter().any(|(preset, _)| *preset == name) { "preset" } else { "flavour" })

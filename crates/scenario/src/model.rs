@@ -30,8 +30,8 @@ pub use link::{Change, EcnPath, Gilbert, Link, Loss, Steps};
 pub use stack::{Download, Known, Library, QuicControl, Stack, accept_stacks};
 pub(crate) use stack::{has_quinn, load_stack};
 pub use tcp::{
-    Congestion, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing, Profile,
-    RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp,
+    Congestion, Control, EarlyMarks, Feedback, Flavour, Halved, LimitedTransmit, MOST_BLOCKS, Pacing,
+    Profile, RECEIVE_BUFFER, RtoFloor, SackRecovery, TCP_PRESETS, Tcp, user_defined,
 };
 pub(crate) use traffic::least_common_multiple;
 pub use traffic::{

@@ -198,16 +198,21 @@ fn aqm() -> Json {
     let names: Vec<&str> =
         NAMES.iter().copied().chain(VARIANTS.iter().map(|(variant, ..)| *variant)).collect();
     let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$|\\.py:", names.join("|")) });
-    let user_defined = json!({
+    let user_defined = user_defined("An algorithm");
+    json!({ "anyOf": std::iter::once(text).chain(tables).chain([user_defined]).collect::<Vec<_>>() })
+}
+
+/// The table of a class in Python.
+fn user_defined(what: &str) -> Json {
+    json!({
         "type": "object",
-        "description": "An algorithm in Python: the file and the class.",
+        "description": format!("{what} in Python: the file and the class."),
         "properties": {
             "name": { "type": "string", "pattern": "\\.py:" },
             "source": { "type": "string", "description": "Digest of the source; another source is refused." },
         },
         "required": ["name"],
-    });
-    json!({ "anyOf": std::iter::once(text).chain(tables).chain([user_defined]).collect::<Vec<_>>() })
+    })
 }
 
 fn sweep() -> Json {
@@ -280,9 +285,14 @@ fn tcp() -> Json {
     let description =
         format!("Preset that sets the other values; if only a flavour is named, {FLAVOURS_PRESET:?}.");
     let preset = json!({ "enum": presets, "description": description, "default": DEFAULT_PRESET });
-    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$", names.join("|")) });
+    let text = json!({ "type": "string", "pattern": format!("^({})(:.*)?$|\\.py:", names.join("|")) });
     let values = Tcp::unnamed(None).values();
-    let keys = valued(Tcp::specs().iter().zip(values.iter().map(|(_, value)| value)));
+    let mut keys = valued(Tcp::specs().iter().zip(values.iter().map(|(_, value)| value)));
+    let congestion = keys["congestion"].as_object_mut().expect("it is an object");
+    let known = json!({ "enum": congestion.remove("enum") });
+    let text_of_class = json!({ "type": "string", "pattern": "\\.py:" });
+    congestion
+        .insert("anyOf".to_owned(), json!([known, text_of_class, user_defined("A congestion control")]));
     json!({ "anyOf": [text, table("A TCP.", joined(keys, [("preset", preset)]))] })
 }
 

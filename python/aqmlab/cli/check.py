@@ -19,14 +19,18 @@ _MARKS = {True: "passed", False: "FAILED", None: "-"}
 
 def check(
     file: Annotated[
-        str, typer.Argument(metavar="FILE.py[:CLASS]", help="A file with queue disciplines, or one of its classes.")
+        str,
+        typer.Argument(
+            metavar="FILE.py[:CLASS]",
+            help="A file with queue disciplines or congestion controls, or one of its classes.",
+        ),
     ],
     speed: Annotated[
         bool, typer.Option("--speed", help="Also measure the packets per second of CPU time, in Python and compiled.")
     ] = False,
     json: options.Json = False,
 ) -> None:
-    """Test queue disciplines of your own.
+    """Test queue disciplines and congestion controls of your own.
 
     Each class is declared, read, and run in small scenarios that try its limits: no exception, no lost packet, the same
     results after another run, in a new process and compiled. The exit status is 1 if a test failed.

@@ -37,6 +37,8 @@ def port(
 
     try:
         of = declared(str(Path(reference.partition(".py")[0]).absolute()) + ".py" + reference.partition(".py")[2])
+        if of.is_control:
+            raise ValueError(f"{of.cls.__name__} is a congestion control: only queue disciplines are carried to Rust")
         chosen = name or rust_name(of)
         if not chosen.isidentifier() or keyword.iskeyword(chosen) or chosen != chosen.lower():
             raise ValueError(f"--name {chosen}: must be a name in lower case, such as {rust_name(of)}")

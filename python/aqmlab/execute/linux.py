@@ -39,6 +39,7 @@ from aqmlab.execute.preflight.guest import kernel_file, memory_folder
 from aqmlab.execute.task import Outcome, Task, as_parquet, packed, scenario_of
 from aqmlab.execute.variants import with_discipline
 from aqmlab.files import replacing
+from aqmlab.own.source import declared
 from aqmlab.results.result import KERNEL
 from aqmlab.results.series import Recording
 from aqmlab.scenario import Scenario
@@ -118,7 +119,11 @@ def check(scenario: Scenario, options: Mapping[str, str]) -> None:
     Warn if it will delay packets.
     """
     scenario.check()
-    for reference, _ in sorted(scenario._core.own_algorithms):
+    for reference, source in sorted(scenario._core.own_algorithms):
+        if declared(reference, source).is_control:
+            raise _core.ScenarioError(
+                f"tcp.congestion = {reference!r}: the kernel has no Python: use the packet engine, or one of its own"
+            )
         raise _core.ScenarioError(
             f"aqm.name = {reference!r}: the linux engine's router has no Python: use the packet engine, or carry the "
             "class to Rust with `aqmlab port`"

@@ -179,11 +179,12 @@ def _as_stored(value: Any) -> Any:
 def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
     """Return a resolved scenario with each discipline under the name of its algorithm, ``fq`` instead of ``fq_codel``.
 
-    A user's own discipline is under the name of its class: the digest of its source identifies it, wherever the file
-    is. So scenarios that differ only in how they write a discipline are equal.
+    A class of the user's own is under its name: the digest of its source identifies it, wherever the file is. So
+    scenarios that differ only in how they write a discipline are equal.
     """
     copy = {**resolved, "link": resolved.get("link", ())}
     copy |= {kind: [dict(table) for table in copy[kind]] for kind in LISTS if kind in copy}
+    copy["traffic"] = [_by_class(entry) for entry in resolved["traffic"]]
     for table in (copy, *(table for kind in LISTS for table in copy.get(kind, ()))):
         for key in table.keys() & {"aqm", "reverse_aqm"}:
             name = table[key]["name"]
@@ -192,7 +193,7 @@ def by_algorithm(resolved: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_class(table: dict[str, Any]) -> dict[str, Any]:
-    """Return the table of a discipline with its own class's name, and those inside it, in place of the files.
+    """Return a table with the names of the user's own classes in it, and in those inside it, in place of their files.
 
     A class of traffic may be called ``source``.
     """

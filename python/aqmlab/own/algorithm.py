@@ -1,4 +1,7 @@
-"""The base class of a user's own queue discipline, its parameters, its signals and its verdicts."""
+"""The base class of a user's own queue discipline, its parameters, its signals and its verdicts.
+
+`aqmlab.own.control` has the base class of congestion controls.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import keyword
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 PASS = 0
 """The verdict that leaves a packet as it is. A method that returns None passes the packet as well."""
@@ -144,7 +147,7 @@ def param(
     choices: Sequence[str] = (),
     aliases: Sequence[str] = (),
 ) -> Any:
-    """Declare a parameter of a queue discipline; in its methods, ``self.NAME`` is the value.
+    """Declare a parameter of a queue discipline or congestion control; in its methods, ``self.NAME`` is the value.
 
     Parameters
     ----------
@@ -241,7 +244,32 @@ def ns(seconds: float) -> int:
     return int(seconds * 1e9 + 0.5)
 
 
-class AQM:
+class Declares:
+    """A class that declares its parameters: the base of those from which the user's own are derived."""
+
+    _events: ClassVar[tuple[str, ...]] = ()
+    """The methods that the engine calls for events."""
+    _reserved: ClassVar[frozenset[str]] = frozenset()
+    """The names that no parameter and no signal can have."""
+    _signals: ClassVar[bool] = False
+    """Whether it may declare signals."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        for name, declared in vars(cls).items():
+            if isinstance(declared, Parameter | Signal):
+                kind = "parameter" if isinstance(declared, Parameter) else "signal"
+                if kind == "signal" and not cls._signals:
+                    raise TypeError(f"{cls.__name__}.{name}: only queue disciplines have signals")
+                if name in cls._reserved or name.startswith("_") or keyword.iskeyword(name):
+                    raise TypeError(f"{cls.__name__}.{name}: no {kind} can be called {name}: give it another name")
+
+
+METHODS = ("on_enqueue", "on_dequeue", "on_overflow", "on_idle", "on_period")
+"""The methods that the engine calls for the events of a queue."""
+
+
+class AQM(Declares):
     """A queue discipline of one's own: the base of a class in a file.
 
     A subclass declares its parameters with `param` and its signals with `signal`, and overrides the methods that it
@@ -259,13 +287,10 @@ class AQM:
 
     random: Callable[[], float]
 
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        for name, declared in vars(cls).items():
-            if isinstance(declared, Parameter | Signal):
-                kind = "parameter" if isinstance(declared, Parameter) else "signal"
-                if name in RESERVED or name.startswith("_") or keyword.iskeyword(name):
-                    raise TypeError(f"{cls.__name__}.{name}: no {kind} can be called {name}: give it another name")
+    _events = METHODS
+    # A parameter may be called `period`.
+    _reserved = frozenset({"name", "preset", "source", "random", "start", "rate", *METHODS})
+    _signals = True
 
     def start(self, port: Port) -> None:
         """Set the initial state. Every attribute that an event changes should be set here.
@@ -354,13 +379,11 @@ class AQM:
         raise NotImplementedError
 
 
-METHODS = ("on_enqueue", "on_dequeue", "on_overflow", "on_idle", "on_period")
-"""The methods that the engine calls for events."""
-
-RESERVED = frozenset({"name", "preset", "source", "random", "start", "rate", *METHODS})
-"""The names that no parameter and no signal can have; a parameter may be called `period`."""
+def base_of(cls: type[Declares]) -> type[Declares]:
+    """Return `AQM` or `CongestionControl`, of which a class is one."""
+    return next(base for base in cls.__mro__ if Declares in base.__bases__)
 
 
-def has(cls: type[AQM], method: str) -> bool:
+def has(cls: type[Declares], method: str) -> bool:
     """Return whether a class overrides a method."""
-    return getattr(cls, method) is not getattr(AQM, method)
+    return getattr(cls, method, None) is not getattr(base_of(cls), method, None)

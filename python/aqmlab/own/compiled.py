@@ -1,20 +1,21 @@
-"""Compiles a user's own discipline to machine code, if numba is installed and can compile it.
+"""Compiles a user's own discipline or congestion control to machine code, if numba is installed and can compile it.
 
-The methods become functions of three records: the state, which has the object's attributes, the packet and the queue.
-So ``self.p`` reads and writes a field of the state, and ``self.method(x)`` calls a function with the state as its first
-argument. The verdicts are those of Python bit for bit: see `aqmlab.own.rewrite`.
+The methods become functions of records: the state, which has the object's attributes, the packet and the queue, or the
+flow. So ``self.p`` reads and writes a field of the state, and ``self.method(x)`` calls a function with the state as its
+first argument. The verdicts are those of Python bit for bit: see `aqmlab.own.rewrite`.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.own.algorithm import AQM
+from aqmlab.own.algorithm import Declares
 from aqmlab.own.kinds import COUNT, FIELDS, RANDOM, REAL, Array, Kind, NotCompiled
 from aqmlab.own.rewrite import Translation, translated
-from aqmlab.own.running import started
+from aqmlab.own.running import connected, started
 from aqmlab.own.source import Declared, declared
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class Code:
         dtype, offset = self._layout.fields[name][:2]  # type: ignore[index]
         return offset, dtype.name
 
-    def state(self, made: AQM) -> bytes | None:
+    def state(self, made: Declares) -> bytes | None:
         """Return the state of an object, None if it, or a value that it uses, has changed since it was compiled."""
         import numpy as np
 
@@ -133,7 +134,8 @@ def _code(declared: Declared) -> Code:
     one, other = sample(declared), sample(declared, OTHER_PORT)
     layout = _layout(one)
     if _layout(other) != layout:
-        raise NotCompiled(f"{declared.cls.__name__} has attributes whose types or sizes depend on the port")
+        on = "connection" if declared.is_control else "port"
+        raise NotCompiled(f"{declared.cls.__name__} has attributes whose types or sizes depend on the {on}")
     for name in vars(one):
         if np.may_share_memory(vars(one)[name], vars(other)[name]):
             raise NotCompiled(f"{declared.cls.__name__}.{name} is one array for all queues")
@@ -141,7 +143,8 @@ def _code(declared: Declared) -> Code:
         if layout[signal.name].shape:
             raise NotCompiled(f"{declared.cls.__name__}.{signal.name} is an array, and a signal is a number")
     translation = translated(declared, {name: _kind(layout[name]) for name in layout.names or () if name != RANDOM})
-    records = {"state": layout} | {name: np.dtype(list(fields.items()), align=True) for name, fields in FIELDS.items()}
+    about = ("flow",) if declared.is_control else ("packet", "queue")
+    records = {"state": layout} | {name: np.dtype(list(FIELDS[name].items()), align=True) for name in about}
     return Code(layout, machine.made(translation, records), translation)
 
 
@@ -157,8 +160,14 @@ OTHER_PORT = (3e6, 0.003, 37.0, 700)
 """Two ports: rate in bit/s, delay in s, buffer in packets, usual packet in bytes."""
 
 
-def sample(declared: Declared, port: tuple[float, float, float, int] = PORT) -> AQM:
-    """Return an object with the defaults on a port."""
+_CONNECTIONS = {PORT: (1448, 1500, 1_000_000, False, 0, 1), OTHER_PORT: (948, 1000, 4_000_000, True, 10**9, 9)}
+"""In the place of each, a connection: see `aqmlab.own.control.Connection`."""
+
+
+def sample(declared: Declared, port: tuple[float, float, float, int] = PORT) -> Declares:
+    """Return an object with the defaults on a port, or of a congestion control on a connection."""
+    if declared.is_control:
+        return connected(declared, defaults(declared), _CONNECTIONS[port], (10.0, 65535.0, math.inf))
 
     def no_draws() -> float:
         raise RuntimeError("random() draws in on_enqueue and on_dequeue only")
@@ -178,7 +187,7 @@ def defaults(declared: Declared) -> dict[str, float | str]:
     return given
 
 
-def _layout(made: AQM) -> numpy.dtype[Any]:
+def _layout(made: Declares) -> numpy.dtype[Any]:
     """Return the record of an object's attributes."""
     import numpy as np
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from aqmlab.own.control import HOOKS
+
 
 class NotCompiled(Exception):  # noqa: N818  not an error: the class runs in Python
     """Raised when a class cannot be compiled, with the reason, and with file and line where there is one."""
@@ -61,9 +63,14 @@ FIELDS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "ect": "?", "l4s": "?", "udp": "?",
         },
         "queue": {"now_ns": "i8", "packets": "i8", "bytes": "i8", "now": "f8", "delay": "f8", "full": "?"},
+        "flow": {
+            **dict.fromkeys(("now_ns", "acked", "rtt_us", "srtt_us", "in_flight", "outstanding", "delivered"), "i8"),
+            **dict.fromkeys(("marked", "lost", "acknowledged", "sent", "idle_ns"), "i8"),
+            **dict.fromkeys(("now", "rtt", "srtt"), "f8"), **dict.fromkeys(("limited", "paced", "repeated"), "?"),
+        },
     }
 )  # fmt: skip
-"""The records of the packet and the queue; crates/py/src/own/compiled.rs has the same."""
+"""The records of the packet, the queue and the flow; crates/py/src/own has the same."""
 
 ARGUMENTS = {
     "on_enqueue": ("packet", "queue"),
@@ -71,6 +78,7 @@ ARGUMENTS = {
     "on_overflow": (),
     "on_idle": ("queue",),
     "on_period": ("queue",),
+    **dict.fromkeys(HOOKS, ("flow",)),
 }
 """The arguments of each event."""
 

@@ -266,13 +266,13 @@ NAMES: dict[str, Any] = {"_inf": math.inf, "_nan": math.nan} | {
 def made(translation: Translation, records: Mapping[str, Any]) -> dict[str, Any]:
     """Return a function for the engine for each event; it returns -1 after an exception.
 
-    `records` are the layouts of the state, the packet and the queue.
+    `records` are the layouts of the state and of what the events are about: the packet and the queue, or the flow.
     """
     space = dict(NAMES)
     for name, text in translation.functions.items():
         exec(compile(text, f"<{name}>", "exec"), space)
         space[name] = numba.njit(space[name], boundscheck=True)
-    pointers = [types.CPointer(numba.from_dtype(records[one])) for one in ("state", "packet", "queue")]
+    pointers = [types.CPointer(numba.from_dtype(records[one])) for one in records]
     wrap = numba.cfunc(types.int64(*pointers))
     return {event: wrap(_CALLS[ARGUMENTS[event]](space[name])) for event, name in translation.events.items()}
 
@@ -310,4 +310,20 @@ def _notes_alone(function):
     return called
 
 
-_CALLS: Mapping[Sequence[str], Any] = {("packet", "queue"): _decides, ("queue",): _notes, (): _notes_alone}
+def _notes_flow(function):
+    def called(state, flow):
+        try:
+            function(numba.carray(state, 1)[0], numba.carray(flow, 1)[0])
+        except Exception:
+            return -1
+        return 0
+
+    return called
+
+
+_CALLS: Mapping[Sequence[str], Any] = {
+    ("packet", "queue"): _decides,
+    ("queue",): _notes,
+    (): _notes_alone,
+    ("flow",): _notes_flow,
+}

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
-from aqmlab.own.algorithm import AQM
+from aqmlab.own.algorithm import Declares, base_of
 from aqmlab.own.body import Body, Made
 from aqmlab.own.kinds import ARGUMENTS, Kind, NotCompiled, Term, joined, kind_of, written
 from aqmlab.own.source import Declared, where
@@ -73,7 +73,7 @@ class Unit:
         if type(cls) is not type:
             raise NotCompiled(f"{cls.__name__} has a metaclass")
         for base in cls.__mro__:
-            if base in (AQM, object):
+            if base in (base_of(cls), Declares, object):
                 continue
             if base.__module__ != cls.__module__:
                 raise NotCompiled(f"{cls.__name__} has a base, {base.__name__}, that is not in its file")
@@ -104,7 +104,11 @@ class Unit:
     def method(self, name: str) -> FunctionType | None:
         """Return a method that the file defines."""
         value = inspect.getattr_static(self.declared.cls, name, None)
-        if not isinstance(value, FunctionType) or name == "start" or value is vars(AQM).get(name):
+        if (
+            not isinstance(value, FunctionType)
+            or name == "start"
+            or value is vars(base_of(self.declared.cls)).get(name)
+        ):
             return None
         self.constant(self.declared.cls, name, value)
         return value

@@ -1,4 +1,4 @@
-"""What the engine calls to run a user's own discipline; see crates/py/src/own.rs."""
+"""What the engine calls to run a user's own discipline or congestion control; see crates/py/src/own.rs."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ctypes import c_ulong, py_object, pythonapi
 from threading import get_ident
 from typing import Any
 
-from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, Port, has
-from aqmlab.own.source import Declared, declared, file_of, located, where
+from aqmlab.own.algorithm import AQM, DROP, MARK, PASS, Declares, Port, has
+from aqmlab.own.control import WINDOW, CongestionControl, Connection
+from aqmlab.own.source import Declared, declared, file_of, located, shown, where
 
-__all__ = ["DROP", "MARK", "PASS", "copied", "declared", "explained", "has", "no_verdict", "started"]
+__all__ = ["DROP", "MARK", "PASS", "copied", "explained", "has", "no_verdict", "started"]
 
 
 class AqmError(RuntimeError):
-    """Raised when a user's own queue discipline raises an exception or returns no verdict, with file and line."""
+    """Raised when a class of the user's own raises an exception, or sets no verdict or window, with file and line."""
 
 
 _busy: set[int] = set()
@@ -39,6 +40,38 @@ def interrupt(error: type[BaseException] = KeyboardInterrupt) -> None:
         pythonapi.PyThreadState_SetAsyncExc(c_ulong(thread), py_object(error))
 
 
+def discipline(reference: str, source: str | None = None) -> Declared:
+    """Return the queue discipline that ``FILE:CLASS`` names; see `declared`."""
+    found = declared(reference, source)
+    if found.is_control:
+        raise ValueError(f"{shown(found.file)}: {found.cls.__name__} is a congestion control: it is named as a `tcp`")
+    return found
+
+
+def control(reference: str, source: str | None = None) -> Declared:
+    """Return the congestion control that ``FILE:CLASS`` names; see `declared`."""
+    found = declared(reference, source)
+    if not found.is_control:
+        raise ValueError(f"{shown(found.file)}: {found.cls.__name__} is a queue discipline: it is named as an `aqm`")
+    return found
+
+
+def connected(
+    declared: Declared,
+    parameters: Mapping[str, Any],
+    connection: tuple[int, int, int, bool, int, int],
+    window: tuple[float, float, float],
+) -> CongestionControl:
+    """Return an object of a congestion control with its parameters, in its initial state."""
+    made: CongestionControl = object.__new__(declared.cls)
+    vars(made).update(parameters, **dict(zip(WINDOW, window, strict=True)))
+    try:
+        made.start(Connection(*connection))
+    except BaseException as error:
+        raise explained(made, "start", 0.0, error) from error
+    return made
+
+
 def started(
     declared: Declared,
     parameters: Mapping[str, Any],
@@ -46,7 +79,7 @@ def started(
     random: Callable[[], float],
 ) -> AQM:
     """Return an object of a class with its parameters, in its initial state."""
-    made = object.__new__(declared.cls)
+    made: AQM = object.__new__(declared.cls)
     vars(made).update(parameters)
     vars(made).update((signal.name, 0.0) for signal in declared.signals)
     made.random = random
@@ -60,12 +93,13 @@ def started(
     return made
 
 
-def copied(made: AQM, random: Callable[[], float]) -> AQM:
-    """Return a copy of an object in its present state, with other random numbers."""
+def copied(made: Declares, random: Callable[[], float] | None = None) -> Declares:
+    """Return a copy of an object in its present state, with other random numbers if it has any."""
     copied = object.__new__(type(made))
     state = {name: value for name, value in vars(made).items() if name != "random"}
     vars(copied).update(copy.deepcopy(state))
-    copied.random = random
+    if random is not None:
+        vars(copied)["random"] = random
     return copied
 
 
@@ -74,7 +108,7 @@ def no_verdict(returned: object) -> TypeError:
     return TypeError(f"returns {returned!r}: must be aqmlab.PASS, aqmlab.MARK, aqmlab.DROP or None")
 
 
-def explained(made: AQM, method: str, now: float, error: BaseException) -> BaseException:
+def explained(made: Declares, method: str, now: float, error: BaseException) -> BaseException:
     """Return the exception that ends a run in which an object's method has raised `error`."""
     if isinstance(error, KeyboardInterrupt):
         return error  # the user's, not the class's

@@ -1,4 +1,4 @@
-"""The files of a user's own disciplines: reading them, and telling their versions apart."""
+"""The files of a user's own disciplines and congestion controls: reading them, and telling their versions apart."""
 
 from __future__ import annotations
 
@@ -17,10 +17,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from aqmlab import _core
 from aqmlab.files import read_whole
-from aqmlab.own.algorithm import AQM, METHODS, Parameter, Signal, has, param, signal
+from aqmlab.own.algorithm import AQM, Declares, Parameter, Signal, base_of, has, param, signal
+from aqmlab.own.control import CongestionControl
 
 
 @dataclass(frozen=True)
@@ -28,9 +30,14 @@ class Declared:
     """A class as it declares itself; `source` is the digest of its file, and `text` the file's content."""
 
     file: str
-    cls: type[AQM]
+    cls: type[Any]
     source: str
     text: str
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it is a congestion control, and no queue discipline."""
+        return issubclass(self.cls, CongestionControl)
 
     @property
     def doc(self) -> str:
@@ -53,7 +60,7 @@ class Declared:
     @property
     def methods(self) -> list[str]:
         """The events that it wants to know of."""
-        return [method for method in METHODS if has(self.cls, method)]
+        return [method for method in base_of(self.cls)._events if has(self.cls, method)]
 
     @property
     def has_law(self) -> bool:
@@ -81,7 +88,7 @@ class Declared:
         return float(period)
 
 
-def _attributes(cls: type[AQM]) -> dict[str, object]:
+def _attributes(cls: type[Declares]) -> dict[str, object]:
     """Return the attributes of a class and its bases, those of the bases first."""
     found: dict[str, object] = {}
     for base in reversed(cls.__mro__):
@@ -169,9 +176,9 @@ def _split(reference: str) -> tuple[str, str, str]:
     return reference[:end], ":", reference[end:].removeprefix(":")
 
 
-def _missing(file: str, name: str, classes: Mapping[str, type[AQM]]) -> str:
+def _missing(file: str, name: str, classes: Mapping[str, type[Declares]]) -> str:
     if not classes:
-        return f"{shown(file)} has no subclass of aqmlab.AQM"
+        return f"{shown(file)} has no subclass of aqmlab.AQM or aqmlab.CongestionControl"
     if not name:
         return f"name the class as well, as in {Path(file).name}:{next(iter(classes))}"
     import difflib
@@ -199,7 +206,7 @@ def reference(cls: type[AQM]) -> str:
 
 
 def classes(file: str) -> list[str]:
-    """Return the names of the disciplines in a file; raise ValueError as `declared` does."""
+    """Return the names of the disciplines and congestion controls in a file; raise ValueError as `declared` does."""
     try:
         declared(file)
     except ValueError as error:
@@ -209,8 +216,8 @@ def classes(file: str) -> list[str]:
 
 
 @cache
-def _classes(file: str, digest: str) -> dict[str, type[AQM]]:
-    """Execute a file's content; return the disciplines that it defines."""
+def _classes(file: str, digest: str) -> dict[str, type[Declares]]:
+    """Execute a file's content; return the disciplines and congestion controls that it defines."""
     text = _known[digest]
     place = hashlib.sha256(file.encode()).hexdigest()[:8]
     module = ModuleType(f"aqmlab_own_{digest}_{place}")
@@ -232,7 +239,7 @@ def _classes(file: str, digest: str) -> dict[str, type[AQM]]:
     return {
         name: value
         for name, value in vars(module).items()
-        if isinstance(value, type) and issubclass(value, AQM) and value.__module__ == module.__name__
+        if isinstance(value, type) and issubclass(value, Declares) and value.__module__ == module.__name__
     }
 
 
@@ -249,7 +256,7 @@ def outlined() -> Iterator[None]:
         _outlined.reset(token)
 
 
-def _outlines(file: str, digest: str) -> dict[str, type[AQM]]:
+def _outlines(file: str, digest: str) -> dict[str, type[Declares]]:
     """Return a class for each at the top of a file, with what literals declare in it."""
     try:
         body = ast.parse(_known[digest]).body
@@ -258,7 +265,7 @@ def _outlines(file: str, digest: str) -> dict[str, type[AQM]]:
     return {node.name: _outline(node, file, digest) for node in body if isinstance(node, ast.ClassDef)}
 
 
-def _outline(node: ast.ClassDef, file: str, digest: str) -> type[AQM]:
+def _outline(node: ast.ClassDef, file: str, digest: str) -> type[Declares]:
     found: dict[str, object] = {}
     for line in node.body:
         match line:
@@ -272,7 +279,9 @@ def _outline(node: ast.ClassDef, file: str, digest: str) -> type[AQM]:
                     found[name] = (param if kind == "param" else signal)(*given, **named)
     module = sys.modules.setdefault(f"aqmlab_outline_{digest}", ModuleType(f"aqmlab_outline_{digest}"))
     module.__file__ = file
-    return type(node.name, (AQM,), {**found, "__module__": module.__name__})
+    bases = [getattr(base, "attr", getattr(base, "id", "")) for base in node.bases]
+    base = CongestionControl if CongestionControl.__name__ in bases else AQM
+    return type(node.name, (base,), {**found, "__module__": module.__name__})
 
 
 def located(file: str, error: BaseException) -> str:

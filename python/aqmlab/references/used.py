@@ -140,7 +140,10 @@ def _tcp(tcp: Mapping[str, Any]) -> Iterator[Use]:
     flavour, congestion = tcp["flavour"], tcp["congestion"]
     recovery = [*named(presets[flavour]["summary"]), *heads()["flavour"].get(flavour, ())]
     yield Use(f"TCP of the flavour {flavour}", recovery)
-    yield Use(f"the congestion control {congestion}", heads()["congestion"][congestion])
+    if isinstance(congestion, Mapping):
+        yield Use(f"the congestion control {congestion['name']}", _of_discipline(congestion))
+    else:
+        yield Use(f"the congestion control {congestion}", heads()["congestion"][congestion])
     for name, value in tcp.items():
         one = parameters[name]
         # A word selects one of several rules, of which the documentation names all.

@@ -1,4 +1,4 @@
-"""Contract tests of a user's own queue discipline, as ``aqmlab check`` runs them."""
+"""Contract tests of a user's own queue discipline or congestion control, as ``aqmlab check`` runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.own import compiled
-from aqmlab.own.algorithm import AQM
 from aqmlab.own.compiled import PORT
 from aqmlab.own.running import AqmError, interrupt, interruptible
 from aqmlab.own.source import Declared, classes, declared, shown
@@ -107,13 +106,13 @@ def check(reference: str, progress: Callable[[float], None] | None = None) -> li
         for step, finding in enumerate(_findings(of)):
             found.append(finding)
             if progress:
-                progress(min((number + (step + 1) / len(TESTS)) / len(names), 1.0))
+                progress(min((number + (step + 1) / len(tests_of(of))) / len(names), 1.0))
         outcomes.append(Checked(f"{shown(file)}:{one}", found))
     return outcomes
 
 
 def _findings(of: Declared) -> Iterator[Finding]:
-    for name, test in TESTS.items():
+    for name, test in tests_of(of).items():
         try:
             passed, detail = test(of)
         except AqmError as error:
@@ -129,6 +128,10 @@ Test = Callable[[Declared], tuple[bool | None, str]]
 def _declaration(of: Declared) -> tuple[bool, str]:
     described = json.loads(_core.described(_reference(of)))
     signals = ", ".join(signal["name"] for signal in described["signals"]) or "no signals"
+    if of.is_control and not {"on_ack", "on_rtt"}.intersection(of.methods):
+        return False, "it has neither on_ack nor on_rtt: its window never grows"
+    if of.is_control and "on_loss" not in of.methods:
+        return False, "it has no on_loss: nothing brings its window down"
     if not of.methods:
         return False, "it has none of the methods that decide: on_enqueue, on_dequeue"
     lacking = [parameter.name for parameter in of.parameters if not parameter.doc]
@@ -137,7 +140,8 @@ def _declaration(of: Declared) -> tuple[bool, str]:
     if not (of.cls.__doc__ or "").strip():
         return False, "it has no docstring, which is its documentation"
     count = len(of.parameters)
-    return True, f"{count} parameter{'s' * (count != 1)}; {signals}; {', '.join(of.methods)}"
+    parts = [f"{count} parameter{'s' * (count != 1)}", *([] if of.is_control else [signals]), ", ".join(of.methods)]
+    return True, "; ".join(parts)
 
 
 def _source(of: Declared) -> tuple[bool, str]:
@@ -153,7 +157,7 @@ def _runs(of: Declared) -> tuple[bool, str]:
             return False, f"{scene}: {'; '.join(run.violations)}"
         if strange := _strange(of, run.series):
             return False, f"{scene}: {strange}"
-    return True, f"{'; '.join(SCENES)}: every packet accounted for, every signal a number"
+    return True, f"{'; '.join(SCENES)}: every packet accounted for{'' if of.is_control else ', every signal a number'}"
 
 
 def _strange(of: Declared, series: Any) -> str:
@@ -191,7 +195,7 @@ def _elsewhere(of: Declared, scene: Scenario) -> str:
     program = "import sys; from aqmlab.workshop import check; check.in_another_process(sys.stdin.read())"
     done = subprocess.run(
         [sys.executable, "-c", program],
-        input=f"{scene.with_(aqm=_reference(of)).to_toml()}\0{of.text}",
+        input=f"{_with(of, scene).to_toml()}\0{of.text}",
         env={**os.environ, "PYTHONHASHSEED": "4711"},
         capture_output=True,
         text=True,
@@ -239,12 +243,14 @@ def _parameters(of: Declared) -> tuple[bool | None, str]:
         else:
             lowest = low if included else max(parameter.default / 1e3, low + abs(low) * 1e-3)
             values = [end for end in (lowest, high) if math.isfinite(end)]
+            if isinstance(parameter.default, int):
+                values = [math.ceil(end) for end in values]
         for value in values:
             text = _written(value, parameter.unit)
-            scene = _scene(next(iter(SCENES))).with_(duration="2 s").with_(aqm=_reference(of))
+            scene = _with(of, _scene(next(iter(SCENES))).with_(duration="2 s"))
             tried += 1
             try:
-                run = _run(of, scene._with_text(f"aqm.{parameter.name}", text))
+                run = _run(of, scene._with_text(f"{_PLACES[of.is_control]}.{parameter.name}", text))
             except AqmError as error:
                 return False, f"{parameter.name} = {text}: {error}"
             if strange := _strange(of, run.series):
@@ -265,16 +271,17 @@ def _written(value: Any, unit: str) -> str:
 def _compiled(of: Declared) -> tuple[bool | None, str]:
     if compiled.compiled(of) is None:
         return None, f"it runs in Python only: {compiled.reason(of)}"
+    decides = "windows" if of.is_control else "verdicts"
     for scene in SCENES:
-        named = _scene(scene).with_(aqm=_reference(of))
+        named = _with(of, _scene(scene))
         try:
             text = _Run.of(named, 1, interpreted=False).text
         except _core.CompiledCodeError:
             compiled.give_up(of)
             return None, f"{scene}: it runs in Python only: {compiled.reason(of)}"
         if text != _Run.of(named, 1).text:
-            return False, f"{scene}: its verdicts differ from those in Python, a fault of ours: please tell us"
-    return True, "compiled by numba, with the same verdicts"
+            return False, f"{scene}: its {decides} differ from those in Python, a fault of ours: please tell us"
+    return True, f"compiled by numba, with the same {decides}"
 
 
 def speeds(reference: str) -> dict[str, float | None]:
@@ -283,7 +290,9 @@ def speeds(reference: str) -> dict[str, float | None]:
     They are those in ``python``, and ``compiled``, which is None if the class cannot be compiled.
     """
     of = declared(reference)
-    scene = _greedy().with_({"record.series": False, "duration": "30 s", "warmup": "1 s"})
+    scene = (Scenario.load("quickstart") if of.is_control else _greedy()).with_(
+        {"record.series": False, "duration": "30 s", "warmup": "1 s"}
+    )
     ways = {"python": True, "compiled": False}
     if compiled.compiled(of) is None:
         del ways["compiled"]
@@ -302,7 +311,7 @@ def _greedy() -> Scenario:
 def _speed(of: Declared, scene: Scenario, *, interpreted: bool) -> float:
     """Return the packets at the link per second of CPU time."""
     began = time.process_time()
-    run = _Run.of(scene.with_(aqm=_reference(of)), 1, interpreted=interpreted)
+    run = _Run.of(_with(of, scene), 1, interpreted=interpreted)
     took = time.process_time() - began
     arrivals: int = json.loads(run.text)["links"]["bottleneck"]["arrivals"]
     return arrivals / max(took, 1e-9)
@@ -332,15 +341,15 @@ def _missing_part(of: Declared) -> str:
     if period is None or "p" not in {signal.name for signal in of.signals}:
         return ""
 
-    def update(made: AQM, count: int, packets: int) -> float:
+    def update(made: Any, count: int, packets: int) -> float:
         now, size = count * period, packets * PORT[3]
         seen = {"now": now, "now_ns": round(now * 1e9), "packets": packets, "bytes": size, "delay": 8 * size / PORT[0]}
         made.on_period(SimpleNamespace(**seen, full=False))
-        return float(made.p)  # type: ignore[attr-defined]
+        return float(made.p)
 
     try:
         for length in (40, 80, 20, 95):
-            made = compiled.sample(of)
+            made: Any = compiled.sample(of)
             for count in range(400):
                 first = update(made, count, length)
                 if not 1e-6 < first < 0.5:
@@ -361,6 +370,21 @@ def _missing_part(of: Declared) -> str:
     return ""
 
 
+_USED = 0.5
+"""The part of a link that flows should use."""
+
+
+def _fills(of: Declared) -> tuple[bool, str]:
+    """Test that the windows grow: the flows use a link."""
+    text = _run(of, _scene(next(iter(SCENES)))).text
+    link = json.loads(text)["links"]["bottleneck"]
+    used, delay, lost = (link[name] or 0.0 for name in ("utilisation", "queue_delay_mean", "loss_ratio"))
+    found = f"uses {used:.1%} of a link of 10 Mbit/s with a buffer of 100 packets"
+    if used < _USED:
+        return False, f"{found}: does on_ack let self.cwnd grow?"
+    return True, f"{found}, with a mean delay of {delay * 1e3:.3g} ms in its queue and {lost:.2%} lost"
+
+
 TESTS: dict[str, Test] = {
     "declaration": _declaration,
     "source": _source,
@@ -370,8 +394,19 @@ TESTS: dict[str, Test] = {
     "parameters": _parameters,
     "compiled": _compiled,
     "law": _law,
+    "fills": _fills,
 }
 """The tests, by name."""
+
+_OF_QUEUES = ("rate", "law")
+_OF_CONTROLS = ("fills",)
+"""Those for queue disciplines alone, and for congestion controls alone."""
+
+
+def tests_of(of: Declared) -> dict[str, Test]:
+    """Return the tests of a class, by name."""
+    others = _OF_QUEUES if of.is_control else _OF_CONTROLS
+    return {name: test for name, test in TESTS.items() if name not in others}
 
 
 @dataclass(frozen=True)
@@ -405,12 +440,24 @@ def _reference(of: Declared) -> str:
     return f"{of.file}:{of.cls.__name__}"
 
 
+_PLACES = {False: "aqm", True: "traffic.long.tcp.congestion"}
+"""Where the scenes have a queue discipline, or a congestion control."""
+
+
+def _with(of: Declared, scene: Scenario) -> Scenario:
+    """Return a scene with the class as its discipline, or as the congestion control of all its TCP."""
+    if not of.is_control:
+        return scene.with_(aqm=_reference(of))
+    entries = [entry["name"] for entry in scene.resolved["traffic"] if "tcp" in entry]
+    return scene.with_({f"traffic.{name}.tcp.congestion": _reference(of) for name in entries})
+
+
 def _scene(name: str) -> Scenario:
     return Scenario.parse(SCENE.format(**{**_DEFAULTS, **SCENES[name]}), name)
 
 
 def _run(of: Declared, scene: Scenario, seed: int = 1, *, accounted: bool = False) -> _Run:
-    named = scene if scene._core.own_algorithms else scene.with_(aqm=_reference(of))
+    named = scene if scene._core.own_algorithms else _with(of, scene)
     return _Run.of(named, seed, accounted=accounted)
 
 
@@ -468,4 +515,4 @@ def _watch() -> None:
     sys.addaudithook(seen)
 
 
-__all__ = ["TESTS", "Checked", "Finding", "check"]
+__all__ = ["TESTS", "Checked", "Finding", "check", "tests_of"]

@@ -23,10 +23,10 @@ _FOREIGN = {
     "multiprocessing": "starts processes",
     "asyncio": "waits for the outside",
 }
-"""Modules that a discipline has no use for, and why."""
+"""Modules that a class has no use for, and why."""
 
 _CALLS = {"open": "reads or writes files", "input": "waits for the keyboard", "print": "prints at every packet"}
-"""Functions that a discipline has no use for, and why."""
+"""Functions that a class has no use for, and why."""
 
 
 _READERS = ("load", "loadtxt", "genfromtxt", "fromfile", "memmap", "read_csv", "read_text", "read_bytes", "open")
@@ -48,6 +48,10 @@ def remarks(declared: Declared) -> list[Remark]:
     """Return what the file of a class does that a run must not depend on, in the order of its lines."""
     tree = ast.parse(declared.text)
     found = [*_imports(tree), *_calls(tree), *_shared(tree, declared)]
+    if declared.is_control:  # which has neither random numbers nor a queue
+        found = [
+            (line, text.replace(": use self.random()", "").replace("queue.now", "flow.now")) for line, text in found
+        ]
     return [Remark(where(declared.file, line), text) for line, text in sorted(set(found))]
 
 

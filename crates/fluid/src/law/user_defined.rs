@@ -27,7 +27,7 @@ impl UserDefined {
                 declaration.name
             )));
         };
-        let signals = declaration.signals.len();
+        let signals = declaration.kind.signals.len();
         if signals > SIGNALS {
             return Err(Unsupported::new(format!(
                 "aqm.name = {:?}: {class} has {signals} signals: the fluid engine records {SIGNALS} at most",
@@ -35,7 +35,7 @@ impl UserDefined {
             )));
         }
         let fastest = fastest(&*law, port.limit.packets(port.packet));
-        let p = declaration.signals.iter().position(|signal| signal.name == "p");
+        let p = declaration.kind.signals.iter().position(|signal| signal.name == "p");
         Ok(Self { law: law.into(), fastest, signals, p })
     }
 

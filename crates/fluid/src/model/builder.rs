@@ -3,7 +3,6 @@
 use super::class::{Class, Load};
 use crate::population::Population;
 use crate::unsupported::Unsupported;
-use aqm::params::Field as _;
 use aqm::unit::{Bytes, Span};
 use scenario::Distribution;
 use scenario::model::route::Routes;
@@ -307,7 +306,7 @@ impl<'a> Builder<'a> {
             return Err(Unsupported::new(format!(
                 "traffic.{name}.tcp.congestion = {}: the fluid model's windows are Reno's; set traffic.{name}.tcp to a TCP \
                  with such windows, for example \"newreno\", or use `aqmlab run`",
-                tcp.congestion.value()
+                tcp.congestion.name()
             )));
         }
         let profile = Profile::new(tcp, traffic.packet_size.0 as u32);

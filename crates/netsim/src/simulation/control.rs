@@ -6,7 +6,7 @@ use crate::measure::delays::Delays;
 use aqm::params::{ParamKind, Range, Value};
 use aqm::queue::Counts;
 use aqm::unit::{Span, Time};
-use aqm::user_defined::{Declaration, Instance, Maker, Params, Plain, spec};
+use aqm::user_defined::{Declaration, Instance, Maker, OneQueue, Params, Plain, spec};
 use aqm::{AnyParams, Backlog, Packet, Port, Signal, Uniform, Verdict};
 use run::Results;
 use scenario::Scenario;
@@ -286,10 +286,12 @@ static STEERED: LazyLock<Declaration> = LazyLock::new(|| Declaration {
     source: "",
     doc: "Selects arrivals with the probability that an agent has set.",
     specs: Box::leak(Box::new([spec(MARKS, "Mark", "", &[], SWITCH, Value::Bool(false), Range::ANY)])),
-    signals: &[Signal { name: "p", unit: "", doc: "probability that the agent has set" }],
-    period: None,
-    is_final: false,
-    maker: Box::new(Made),
+    kind: OneQueue {
+        signals: &[Signal { name: "p", unit: "", doc: "probability that the agent has set" }],
+        period: None,
+        is_final: false,
+        maker: Box::new(Made),
+    },
 });
 
 #[derive(Debug)]

@@ -5,7 +5,8 @@
 //! ([`CongestionControl`]), a classic one only for the window after an ACK ([`classic`]).
 //!
 //! A new control for `rack` senders is a file with a type that implements the trait, a line in the list below, and an entry in
-//! `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves.
+//! `crates/scenario/src/model/tcp.rs` with its name, its parameters and the senders that it serves. A control that is written
+//! outside, in Python for instance, is called by [`user_defined`].
 
 pub mod classic;
 mod control;
@@ -33,7 +34,7 @@ macro_rules! controls {
             #[must_use]
             pub const fn bytes(tcp: &Tcp) -> usize {
                 match tcp.congestion {
-                    $(Congestion::$control => size_of::<$module::$control>(),)*
+                    $(Congestion::$control { .. } => size_of::<$module::$control>(),)*
                     _ => 0,
                 }
             }
@@ -42,7 +43,7 @@ macro_rules! controls {
         impl CongestionControl for Control {
             fn new(profile: &Profile) -> Self {
                 match profile.tcp.congestion {
-                    $(Congestion::$control => Self::$control(Box::new($module::$control::new(profile))),)*
+                    $(Congestion::$control { .. } => Self::$control(Box::new($module::$control::new(profile))),)*
                     other => unreachable!("{other:?} does not serve rack senders"),
                 }
             }
@@ -107,4 +108,5 @@ controls! {
     prague::Prague,
     bbr::Bbr,
     bbr3::Bbr3,
+    user_defined::UserDefined,
 }

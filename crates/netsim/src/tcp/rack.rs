@@ -49,4 +49,4 @@ mod undo;
 
 pub use sender::Sender;
 pub(super) use state::INFINITE;
-pub use state::{Phase, State};
+pub use state::{Cause, Phase, State};

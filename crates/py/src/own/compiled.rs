@@ -82,20 +82,15 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// The code of a class; `None` if it cannot be compiled.
-    pub(super) fn of(declared: &Bound<'_, PyAny>, signals: &[Signal]) -> PyResult<Option<Self>> {
-        let code = declared.py().import("aqmlab.own.compiled")?.call_method1("compiled", (declared,))?;
-        if code.is_none() {
-            return Ok(None);
-        }
+    /// The code of a class, which [`code`] has found.
+    pub(super) fn of(code: &Bound<'_, PyAny>, signals: &[Signal]) -> PyResult<Self> {
         let method = |name: &str| -> PyResult<Option<Method>> {
-            let address: usize = code.call_method1("address", (name,))?.extract()?;
-            // The address of a function of this type, which `code` keeps alive, or zero.
+            // The address is that of a function of this type, which `code` keeps alive.
             let function = |address: usize| unsafe { std::mem::transmute::<usize, Method>(address) };
-            Ok((address != 0).then(|| function(address)))
+            Ok(address(code, name)?.map(function))
         };
         let signal = |signal: &Signal| -> PyResult<(usize, Type)> {
-            let (offset, kind): (usize, String) = code.call_method1("field", (signal.name,))?.extract()?;
+            let (offset, kind) = field(code, signal.name)?;
             let kind = match &*kind {
                 "float64" => Type::Number,
                 "int64" => Type::Whole,
@@ -103,23 +98,50 @@ impl Code {
             };
             Ok((offset, kind))
         };
-        Ok(Some(Self {
+        Ok(Self {
             on_enqueue: method("on_enqueue")?,
             on_dequeue: method("on_dequeue")?,
             on_overflow: method("on_overflow")?,
             on_idle: method("on_idle")?,
             on_period: method("on_period")?,
             signals: signals.iter().map(signal).collect::<PyResult<_>>()?,
-            code: code.unbind(),
-        }))
+            code: code.clone().unbind(),
+        })
     }
+}
+
+/// The compiled code of a class; `None` if it cannot be compiled.
+pub(super) fn code<'py>(declared: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    let code = declared.py().import("aqmlab.own.compiled")?.call_method1("compiled", (declared,))?;
+    Ok((!code.is_none()).then_some(code))
+}
+
+/// The address of the function for an event; `None` if the class ignores it.
+pub(super) fn address(code: &Bound<'_, PyAny>, method: &str) -> PyResult<Option<usize>> {
+    let address: usize = code.call_method1("address", (method,))?.extract()?;
+    Ok((address != 0).then_some(address))
+}
+
+/// The offset and the type of an attribute in the state.
+pub(super) fn field(code: &Bound<'_, PyAny>, name: &str) -> PyResult<(usize, String)> {
+    code.call_method1("field", (name,))?.extract()
+}
+
+/// The state of an object in words, for its alignment; `None` if it has another layout than the code.
+pub(super) fn state(code: &Bound<'_, PyAny>, object: &Py<PyAny>) -> PyResult<Option<Vec<u64>>> {
+    let bytes: Option<Vec<u8>> = code.call_method1("state", (object,))?.extract()?;
+    let word = |chunk: &[u8]| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        u64::from_ne_bytes(word)
+    };
+    Ok(bytes.map(|bytes| bytes.chunks(8).map(word).collect()))
 }
 
 /// Compiled code at work.
 #[derive(Debug)]
 pub(super) struct Running {
     code: &'static Code,
-    /// The state, in words, for its alignment.
     state: Vec<u64>,
     rate: Rate,
     now: Time,
@@ -133,18 +155,8 @@ impl Running {
         object: &Object,
         port: &Port,
     ) -> PyResult<Option<Self>> {
-        let bytes = code.code.bind(py).call_method1("state", (&object.object,))?;
-        if bytes.is_none() {
-            return Ok(None);
-        }
-        let bytes: Vec<u8> = bytes.extract()?;
-        let word = |chunk: &[u8]| {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            u64::from_ne_bytes(word)
-        };
-        let state = bytes.chunks(8).map(word).collect();
-        Ok(Some(Self { code, state, rate: port.rate, now: Time::ZERO }))
+        let state = state(code.code.bind(py), &object.object)?;
+        Ok(state.map(|state| Self { code, state, rate: port.rate, now: Time::ZERO }))
     }
 
     fn queue(&self, now: Time, queue: &Backlog) -> Queue {

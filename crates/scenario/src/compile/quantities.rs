@@ -1,7 +1,7 @@
 //! The numbers of a program, which counts in base units: a file has the unit beside each number.
 
 use crate::keys::{LISTS, LOSSES, RECORDED, name_key};
-use crate::model::{General, Gilbert, Record, Response, Tcp};
+use crate::model::{Control, General, Gilbert, Record, Response, Tcp};
 use crate::source::document::{Document, position};
 use crate::source::tree::{Data, Node, Table};
 use crate::tables::{CableTable, CellTable, Dumbbell, LinkTable, Recorded, TrafficTable, WifiTable};
@@ -77,6 +77,10 @@ impl Document {
             "response" => Response::specs(),
             "record" => Record::specs(),
             "tcp" => Tcp::specs(),
+            "congestion" => {
+                let reference = self.reference(table.get("name")?)?;
+                Control::find(&reference, table.text("source")).ok()?.specs()
+            }
             _ if LOSSES.contains(&key) => Gilbert::specs(),
             _ if RECORDED.contains(&key) => Recorded::specs(),
             _ => match scope.named(key)?.kind {

@@ -1,12 +1,14 @@
 //! TCP's parameters, and the presets that set all of them at once.
 
 mod profile;
+pub mod user_defined;
 
 use crate::model::HEADER;
-use aqm::params::{Field as _, Range};
+use aqm::params::{Field, ParamKind, Range, Value};
 use aqm::unit::{Bytes, Span};
 use aqm::{choice, params};
 pub use profile::{Profile, RECEIVE_BUFFER};
+pub use user_defined::Control;
 
 /// SACK blocks in one ACK at most (with timestamps there is room for three, RFC 2018, section 3).
 pub const MOST_BLOCKS: usize = 3;
@@ -121,25 +123,43 @@ macro_rules! tcp {
         )+ }
     ) => {
         choice! {
-            /// The rule by which the congestion window moves between losses and after a loss or a mark.
-            pub enum Congestion { $($(#[doc = $doc])+ $control = $name,)+ }
+            /// The name of a congestion control that is here.
+            enum Known { $($(#[doc = $doc])+ $control = $name,)+ }
+        }
+
+        /// The rule by which the congestion window moves between losses and after a loss or a mark.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Congestion {
+            $($(#[doc = $doc])+ $control,)+
+            /// One that is written outside.
+            UserDefined(Control),
+        }
+
+        impl From<Known> for Congestion {
+            fn from(known: Known) -> Self {
+                match known { $(Known::$control => Self::$control),+ }
+            }
         }
 
         impl Congestion {
             const ALL: &'static [Self] = &[$(Self::$control),+];
 
+            const fn known(self) -> Option<Known> {
+                match self { $(Self::$control => Some(Known::$control),)+ Self::UserDefined(_) => None }
+            }
+
             /// The senders that it serves.
             const fn senders(self) -> Senders {
-                match self { $(Self::$control => Senders::$senders),+ }
+                match self { $(Self::$control => Senders::$senders,)+ Self::UserDefined(_) => Senders::Rack }
             }
 
             const fn needs(self) -> Needs {
-                match self { $(Self::$control => Needs::$needs),+ }
+                match self { $(Self::$control => Needs::$needs,)+ Self::UserDefined(_) => Needs::Nothing }
             }
 
-            /// The names of its own parameters.
+            /// The names of its own parameters in the table of the TCP; one that is written outside has a table of its own.
             const fn parameters(self) -> &'static [&'static str] {
-                match self { $(Self::$control => tcp!(@names $($own)*)),+ }
+                match self { $(Self::$control => tcp!(@names $($own)*),)+ Self::UserDefined(_) => &[] }
             }
         }
 
@@ -154,7 +174,8 @@ tcp! {
     parameters {
         /// How loss is detected and repaired.
         flavour: Flavour = Flavour::NewReno, "";
-        /// The rule by which the congestion window moves.
+        /// The rule by which the congestion window moves; a class in a file of Python is named as `FILE.py:CLASS`, and its
+        /// parameters stand in a table, `congestion = { name = "mine.py:Mine", beta = 0.7 }`.
         congestion: Congestion = Congestion::Reno, "";
         /// Delay ACKs: the receiver acknowledges every second segment (RFC 5681, section 4.2).
         delayed_ack: bool = true, "";
@@ -301,6 +322,23 @@ tcp! {
     }
 }
 
+impl Field for Congestion {
+    const KIND: ParamKind = Known::KIND;
+    const CHOICES: &'static [&'static str] = Known::CHOICES;
+    fn read(value: &Value) -> Option<Self> {
+        Known::read(value).map(Into::into).or_else(|| Control::read(value).map(Self::UserDefined))
+    }
+    fn value(&self) -> Value {
+        match self {
+            Self::UserDefined(control) => control.value(),
+            known => known.known().expect("all others are").value(),
+        }
+    }
+    fn within(&self, _: &Range) -> bool {
+        true
+    }
+}
+
 /// The senders to which a congestion control or a parameter applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Senders {
@@ -324,6 +362,24 @@ enum Needs {
 }
 
 impl Congestion {
+    /// Its name, as a scenario has it.
+    #[must_use]
+    pub fn name(self) -> Value {
+        match self {
+            Self::UserDefined(control) => Value::Text(control.params().declaration().name.to_owned()),
+            known => known.value(),
+        }
+    }
+
+    /// The control that is written outside, if it is one.
+    #[must_use]
+    pub const fn user_defined(self) -> Option<Control> {
+        match self {
+            Self::UserDefined(control) => Some(control),
+            _ => None,
+        }
+    }
+
     /// Whether it requires marks, so that every segment is sent ECN-capable (`TCP_CONG_NEEDS_ECN`).
     #[must_use]
     pub const fn needs_marks(self) -> bool {
@@ -442,12 +498,12 @@ impl Tcp {
         if let Some(control) = Congestion::ALL.iter().find(|control| control.parameters().contains(&name)) {
             let other = *control != self.congestion;
             return other
-                .then(|| ("congestion", control.value().to_string(), self.congestion.value().to_string()));
+                .then(|| ("congestion", control.name().to_string(), self.congestion.name().to_string()));
         }
         if let Some((_, controls)) = SHARED.iter().find(|(own, _)| *own == name) {
-            let names = controls.iter().map(|control| control.value().to_string()).collect::<Vec<_>>();
+            let names = controls.iter().map(|control| control.name().to_string()).collect::<Vec<_>>();
             let other = !controls.contains(&self.congestion);
-            return other.then(|| ("congestion", names.join(" or "), self.congestion.value().to_string()));
+            return other.then(|| ("congestion", names.join(" or "), self.congestion.name().to_string()));
         }
         let (_, senders) = OWNED.iter().find(|(own, _)| *own == name)?;
         let rack = self.flavour == Flavour::Rack;

@@ -335,17 +335,32 @@ impl Traffic {
     /// Bytes of header in each of its packets.
     #[must_use]
     pub const fn header(&self) -> u64 {
-        match &self.kind {
-            TrafficKind::Ftp(tcp)
-            | TrafficKind::Transfer(tcp, _)
-            | TrafficKind::Short(tcp, _)
-            | TrafficKind::Web(tcp, _) => tcp.data_header().0,
-            TrafficKind::Udp(..) | TrafficKind::Program(_) => UDP_HEADER as u64,
+        match self.kind.tcp() {
+            Some(tcp) => tcp.data_header().0,
+            None => UDP_HEADER as u64,
         }
     }
 }
 
 impl TrafficKind {
+    /// Its TCP, if it has one.
+    #[must_use]
+    pub const fn tcp(&self) -> Option<&Tcp> {
+        match self {
+            Self::Ftp(tcp) | Self::Transfer(tcp, _) | Self::Short(tcp, _) | Self::Web(tcp, _) => Some(tcp),
+            Self::Udp(..) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    #[must_use]
+    pub const fn tcp_mut(&mut self) -> Option<&mut Tcp> {
+        match self {
+            Self::Ftp(tcp) | Self::Transfer(tcp, _) | Self::Short(tcp, _) | Self::Web(tcp, _) => Some(tcp),
+            Self::Udp(..) => None,
+        }
+    }
+
     /// The size on the wire of the requests that its receivers send, if they do: they then open the connections.
     #[must_use]
     pub const fn request(&self) -> Option<Bytes> {

@@ -4,6 +4,7 @@ use crate::keys::{
     ALGORITHMS, DEEPEST, EXTENDS, JITTERS, LISTS, LOSSES, MANAGED, RECORDED, SWEEP, VARY, are_classes,
     name_key,
 };
+use crate::model::Control;
 use crate::source::error::{Origin, Problem, Problems, instead};
 use crate::source::target::{forget_synonyms, kept};
 use crate::source::tree::{Data, Node, Table, labels, spec, unquoted};
@@ -325,6 +326,7 @@ impl Document {
         let mut root = self.root.clone();
         for entry in root.get_mut("traffic").map(Node::entries_mut).unwrap_or_default() {
             self.complete(entry);
+            self.complete_control(entry, sources);
         }
         if let Some(dumbbell) = root.get_mut("dumbbell") {
             self.complete_rates(dumbbell);
@@ -349,6 +351,45 @@ impl Document {
         }
     }
 
+    /// Sets the reference of a traffic entry's user-defined congestion control to its full form, with the digest of its source.
+    fn complete_control(&self, entry: &mut Node, sources: &BTreeMap<&str, &str>) {
+        let Data::Table(table) = &mut entry.data else { return };
+        let Some(node) = table.get_mut("tcp") else { return };
+        let Some(mut tcp) = node.expanded("tcp") else { return };
+        let Some(mut inside) = tcp.get("congestion").and_then(|control| control.expanded("congestion"))
+        else {
+            return;
+        };
+        let find = |name: &str, source: Option<&str>| {
+            Control::find(name, source).ok().map(|params| params.declaration().source)
+        };
+        if self.complete_reference(&mut inside, sources, &find) {
+            let origin = node.origin.clone();
+            tcp.insert("congestion", Node::new(origin, Data::Table(inside)));
+            node.data = Data::Table(tcp);
+        }
+    }
+
+    /// Sets the reference in a table to its full form, with the digest of its source, which `find` reads. Returns whether there
+    /// is one.
+    fn complete_reference(
+        &self,
+        table: &mut Table,
+        sources: &BTreeMap<&str, &str>,
+        find: &dyn Fn(&str, Option<&str>) -> Option<&'static str>,
+    ) -> bool {
+        let Some(name) = table.get_mut("name") else { return false };
+        let Some(reference) = self.reference(name) else { return false };
+        let origin = name.origin.clone();
+        name.data = Data::Value(Value::Text(reference.clone()));
+        let read = sources.get(&*reference).map(|source| (*source).to_owned());
+        let said = table.text("source").map(str::to_owned).or(read);
+        if let Some(source) = find(&reference, said.as_deref()) {
+            table.insert("source", Node::new(origin, Data::Value(Value::Text(source.to_owned()))));
+        }
+        true
+    }
+
     /// Sets the references of a table's user-defined algorithms to their full forms, with the digests of their sources.
     /// Returns whether it has any.
     fn complete_algorithms(&self, table: &mut Table, sources: &BTreeMap<&str, &str>) -> bool {
@@ -366,21 +407,10 @@ impl Document {
         for key in keys.iter().filter(|key| name_key(key, "") == Some("name")) {
             let Some(node) = table.get_mut(key) else { continue };
             let Some(mut inside) = node.expanded(key) else { continue };
-            let mut is_user_defined = self.complete_algorithms(&mut inside, sources);
-            if let Some(name) = inside.get_mut("name")
-                && let Some(reference) = self.reference(name)
-            {
-                is_user_defined = true;
-                let origin = name.origin.clone();
-                name.data = Data::Value(Value::Text(reference.clone()));
-                let read = sources.get(&*reference).map(|source| (*source).to_owned());
-                let said = inside.text("source").map(str::to_owned).or(read);
-                if let Ok(params) = AnyParams::user_defined(&reference, said.as_deref()) {
-                    let source = params.source().unwrap_or_default().to_owned();
-                    inside.insert("source", Node::new(origin, Data::Value(Value::Text(source))));
-                }
-            }
-            if is_user_defined {
+            let is_inside = self.complete_algorithms(&mut inside, sources);
+            let find =
+                |name: &str, source: Option<&str>| AnyParams::user_defined(name, source).ok()?.source();
+            if self.complete_reference(&mut inside, sources, &find) || is_inside {
                 node.data = Data::Table(inside);
                 any = true;
             }

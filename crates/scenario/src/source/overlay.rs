@@ -27,6 +27,13 @@ fn merged(key: &str, old: &Node, new: Node) -> Node {
         (Data::Table(own), Some(base)) if key == "tcp" => {
             Node::new(new.origin, Data::Table(laid(key, &base, &own)))
         }
+        // Another congestion control has none of the parameters of this one.
+        (Data::Table(own), Some(base))
+            if key == "congestion"
+                && own.text("name").is_some_and(|name| base.text("name") != Some(name)) =>
+        {
+            Node::new(new.origin, Data::Table(own))
+        }
         (Data::Table(own), Some(base)) => Node::new(new.origin, Data::Table(base.overlaid(own, &merged))),
         (data, _) => Node::new(new.origin, data),
     }

@@ -357,9 +357,13 @@ pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, 
 /// # Errors
 /// If a value is too deeply nested.
 pub(crate) fn spec(text: &str, head: &str, path: &str, origin: &Origin) -> Result<Option<Table>, Problem> {
+    let mut table = Table::default();
+    if head == "congestion" {
+        table.insert(head, Node::new(origin.clone(), Data::Value(Value::Text(text.to_owned()))));
+        return Ok(Some(table));
+    }
     let reference = user_defined::split(text).filter(|_| head == "name");
     let (name, settings) = reference.or_else(|| text.split_once(':')).unwrap_or((text, ""));
-    let mut table = Table::default();
     if name.trim().is_empty() {
         return Ok(None);
     }

@@ -1,7 +1,7 @@
 //! The `tcp` of a traffic entry: a preset or a flavour, and the parameters of this TCP.
 
 use crate::keys::below;
-use crate::model::{Flavour, TCP_PRESETS, Tcp};
+use crate::model::{Congestion, Control, Flavour, TCP_PRESETS, Tcp};
 use crate::reader::Reader;
 use crate::source::error::instead;
 use crate::source::tree::{Node, Table};
@@ -30,9 +30,46 @@ impl Reader<'_> {
                 }
             }
         }
-        self.assign(&table, path, Tcp::specs(), &["preset"], &[], &mut |key, value| tcp.set(key, value));
+        let control = table.get("congestion").filter(|node| node.expanded("congestion").is_some());
+        let others = ["preset", "congestion"];
+        let others = &others[..others.len() - usize::from(control.is_none())];
+        self.assign(&table, path, Tcp::specs(), others, &[], &mut |key, value| tcp.set(key, value));
+        if let Some(control) = control.and_then(|node| self.control(node, &below(path, "congestion"))) {
+            tcp.congestion = Congestion::UserDefined(control);
+        }
         self.controls(&table, path, &tcp);
         (tcp, table.text("preset").map(str::to_owned))
+    }
+
+    /// The user-defined congestion control in `node`.
+    fn control(&mut self, node: &Node, path: &str) -> Option<Control> {
+        let table = self.table(node, path)?;
+        let Some(name) = table.get("name") else {
+            self.refuse(
+                &below(path, "name"),
+                None,
+                "missing: must be a file and a class, like \"mine.py:Mine\"",
+            );
+            return None;
+        };
+        let Some(reference) = self.document.reference(name) else {
+            let message = "must be a file and a class, like \"mine.py:Mine\"; other controls have no table";
+            self.refuse(&below(path, "name"), name.shown(), message);
+            return None;
+        };
+        match Control::find(&reference, table.text("source")) {
+            Ok(mut params) => {
+                let specs = params.specs();
+                self.assign(&table, path, specs, &["name", "source"], &[], &mut |key, value| {
+                    params.set(key, value)
+                });
+                Some(Control::of(params))
+            }
+            Err(message) => {
+                self.refuse(&below(path, "name"), name.shown(), message);
+                None
+            }
+        }
     }
 
     /// Refuses parameters that this TCP does not have, and a congestion control that its flavour does not.
@@ -41,7 +78,7 @@ impl Reader<'_> {
             return;
         }
         if let Some(fit) = tcp.misfit() {
-            let (congestion, flavour) = (tcp.congestion.value(), tcp.flavour.value());
+            let (congestion, flavour) = (tcp.congestion.name(), tcp.flavour.value());
             let message = format!("flavour = {flavour} has no such control; take {fit}");
             self.refuse(&below(path, "congestion"), Some(congestion.to_string()), message);
             return;

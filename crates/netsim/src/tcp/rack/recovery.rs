@@ -1,7 +1,7 @@
 //! The response to an unusual acknowledgement: the sender's phase, and retransmissions.
 
 use super::sender::{AckFlags, Repair, Sender};
-use super::state::Phase;
+use super::state::{Cause, Phase};
 use crate::tcp::Outbox;
 use crate::tcp::congestion::{CongestionControl as _, Event};
 use scenario::model::Profile;
@@ -200,7 +200,7 @@ impl Sender {
         } else if next > state.probe_end {
             // The probe has repaired a loss, which costs what any does.
             self.control.on_event(&mut self.state, profile, Event::TlpRecovery);
-            self.begin_reduction(profile);
+            self.begin_reduction(profile, Cause::Loss);
             self.enter(profile, Phase::Cwr);
             self.end_reduction();
             self.keep_open(profile);

@@ -7,7 +7,7 @@
 use super::board::EVER_RESENT;
 use super::sacks::echoes_before;
 use super::sender::Sender;
-use super::state::{INFINITE, Phase, State};
+use super::state::{Cause, INFINITE, Phase, State};
 use crate::tcp::congestion::{CongestionControl as _, Event};
 use scenario::model::Profile;
 
@@ -78,8 +78,9 @@ impl Sender {
     }
 
     /// Begins to bring the window down (`tcp_init_cwnd_reduction`).
-    pub(super) fn begin_reduction(&mut self, profile: &Profile) {
+    pub(super) fn begin_reduction(&mut self, profile: &Profile, cause: Cause) {
         let state = &mut self.state;
+        state.cause = cause;
         (state.high, state.probe_end, state.cwnd_cnt) = (state.nxt, 0, 0);
         state.prior_cwnd = state.cwnd;
         (state.prr_delivered, state.prr_out) = (0, 0);
@@ -105,7 +106,7 @@ impl Sender {
         self.state.prior_ssthresh = 0;
         if self.state.phase < Phase::Cwr {
             self.state.undo.marker = None;
-            self.begin_reduction(profile);
+            self.begin_reduction(profile, Cause::Mark);
             self.enter(profile, Phase::Cwr);
         }
     }
@@ -120,7 +121,7 @@ impl Sender {
             if !echo {
                 state.prior_ssthresh = state.threshold_now();
             }
-            self.begin_reduction(profile);
+            self.begin_reduction(profile, Cause::Loss);
         }
         self.enter(profile, Phase::Recovery);
     }
@@ -139,6 +140,7 @@ impl Sender {
         {
             state.prior_ssthresh = state.threshold_now();
             state.prior_cwnd = state.cwnd;
+            state.cause = Cause::Timeout;
             let threshold = self.control.ssthresh(&self.state, profile);
             self.state.ssthresh = threshold;
             self.control.on_event(&mut self.state, profile, Event::Loss);

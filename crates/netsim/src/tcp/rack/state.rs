@@ -28,6 +28,17 @@ pub enum Phase {
     Loss,
 }
 
+/// What lets the window come down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// A loss was found.
+    Loss,
+    /// A mark.
+    Mark,
+    /// The retransmission timer went off.
+    Timeout,
+}
+
 /// A sender's state, except that of its congestion control. The kernel's name of a field stands in brackets.
 #[derive(Clone, Debug)]
 pub struct State {
@@ -75,6 +86,8 @@ pub struct State {
     pub losses: Option<Vec<u32>>,
     /// When a segment was last sent, in ticks (`lsndtime`).
     pub sent_ticks: u32,
+    /// Why the present reduction, or the last one, began.
+    pub cause: Cause,
     /// The window before the present reduction.
     pub prior_cwnd: u32,
     /// The threshold to restore if the present reduction is undone; 0 if it may not be.
@@ -126,7 +139,7 @@ pub struct State {
     /// Segments with data of a sender that paces, with those sent again (`data_segs_out`): the first few have no pace.
     pub(super) data_sent: u32,
     /// Whether the pace is that of the host's queue discipline.
-    pub(super) paced_by_host: bool,
+    pub(in crate::tcp) paced_by_host: bool,
     /// With segmentation offload, one past the last segment of the chunk of data that is next to be sent.
     pub(super) chunk_end: u32,
 }
@@ -157,6 +170,7 @@ impl State {
             lost: 0,
             losses: None,
             sent_ticks: 0,
+            cause: Cause::Loss,
             prior_cwnd: 0,
             prior_ssthresh: 0,
             high: 0,
