@@ -418,6 +418,16 @@ fn bbr_probes_for_the_round_trip_every_ten_seconds() {
 }
 
 #[test]
+fn the_end_that_accepts_a_connection_opens_its_control() {
+    let profile = Profile::new(&Tcp { handshake: false, ..tcp(Congestion::Bbr) }, 1500);
+    let mut sender = Sender::new(&profile, 3);
+    sender.on_accept(Time::ZERO, &profile, Some(Span::ms(100)), false);
+    // Ten segments in the round trip of the handshake, times 2.885, less what BBR leaves unused.
+    let pace = sender.state().pace as f64;
+    assert!((0.98..1.0).contains(&(pace / (10.0 * 1448.0 / 0.1 * 2.885))), "{pace}");
+}
+
+#[test]
 fn a_stop_before_the_data_takes_the_close_back() {
     let profile = Profile::new(&tcp(Congestion::Cubic), 1500);
     let (mut sender, mut out) = (Sender::new(&profile, 3), Sent::default());

@@ -128,6 +128,8 @@ impl Sender {
         self.state.refresh(now, profile);
         self.state.distrusts = distrusts;
         self.note_handshake(profile, rtt.map(|rtt| rtt.nanos() / 1000));
+        self.control.on_open(&mut self.state, profile);
+        self.state.pace_by_host(profile);
     }
 
     /// The window shrinks for the time in which nothing was sent (`tcp_slow_start_after_idle_check`,
