@@ -296,7 +296,8 @@ All keys:
 ## `tcp`
 
 A table, or a text that begins with a preset or a flavour: `tcp = "ns2.35:flavour=sack"`. [TCPs](tcps.md) lists both,
-and every key.
+and every key. A class of your own is a TCP too, `tcp = "mine.py:Mine"`, or the `congestion` of one; see
+[Senders of your own](../guide/own-senders.md).
 
 ## `[aqm]`, `[reverse_aqm]`
 

@@ -174,8 +174,7 @@ tcp! {
     parameters {
         /// How loss is detected and repaired.
         flavour: Flavour = Flavour::NewReno, "";
-        /// The rule by which the congestion window moves; a class in a file of Python is named as `FILE.py:CLASS`, and its
-        /// parameters stand in a table, `congestion = { name = "mine.py:Mine", beta = 0.7 }`.
+        /// The rule by which the congestion window moves; also a class in a file of Python, `"mine.py:Mine:beta=0.7"`.
         congestion: Congestion = Congestion::Reno, "";
         /// Delay ACKs: the receiver acknowledges every second segment (RFC 5681, section 4.2).
         delayed_ack: bool = true, "";
