@@ -97,7 +97,9 @@ async fn main() {
         match arguments[..] {
             ["server", local, control] => serve(local.parse()?, control).await,
             ["client", remote, from, until] => download(remote.parse()?, from.parse()?, until.parse()?).await,
-            _ => Err("usage: quinn server ADDRESS:PORT CONTROL | quinn client ADDRESS:PORT FROM UNTIL".into()),
+            _ => {
+                Err("usage: quinn server ADDRESS:PORT CONTROL | quinn client ADDRESS:PORT FROM UNTIL".into())
+            }
         }
     };
     if let Err(problem) = outcome.await {

@@ -348,7 +348,7 @@ impl TrafficKind {
     pub const fn tcp(&self) -> Option<&Tcp> {
         match self {
             Self::Ftp(tcp) | Self::Transfer(tcp, _) | Self::Short(tcp, _) | Self::Web(tcp, _) => Some(tcp),
-            Self::Udp(..) => None,
+            Self::Udp(..) | Self::Program(_) => None,
         }
     }
 
@@ -357,7 +357,7 @@ impl TrafficKind {
     pub const fn tcp_mut(&mut self) -> Option<&mut Tcp> {
         match self {
             Self::Ftp(tcp) | Self::Transfer(tcp, _) | Self::Short(tcp, _) | Self::Web(tcp, _) => Some(tcp),
-            Self::Udp(..) => None,
+            Self::Udp(..) | Self::Program(_) => None,
         }
     }
 
