@@ -154,7 +154,7 @@ def run(
             metavar="FILE",
             dir_okay=False,
             help="Write the senders of the first run to this file as qlog, for qvis: of QUIC what it logs, of TCP its "
-            "windows. Sets record.qlog, and record.cwnd to 10 ms unless it is set.",
+            "windows. Sets `record.qlog`, and `record.cwnd` to 10 ms unless it is set.",
         ),
     ] = None,
     beside: Annotated[

@@ -43,7 +43,7 @@ pub struct Library {
     pub file: String,
     /// The content of the file.
     pub content: Arc<[u8]>,
-    /// What is handed to it.
+    /// Settings that are handed to it.
     pub options: String,
 }
 
@@ -74,7 +74,7 @@ pub struct Known {
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
 
-/// From now on the check of a scenario accepts what is known; only the first call has an effect.
+/// From now on the check of a scenario accepts known stacks; only the first call has an effect.
 pub fn accept_stacks(known: Known) {
     let _ = KNOWN.set(known);
 }
