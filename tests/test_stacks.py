@@ -23,9 +23,7 @@ def text(library: Path, keys: str = "") -> str:
     )
 
 
-def test_one_line_tells_what_a_library_refuses_and_finished_runs_are_kept(
-    stack: Path, tmp_path: Path, quick_cli: Cli
-) -> None:
+def test_one_line_tells_what_a_library_refuses(stack: Path, tmp_path: Path, quick_cli: Cli) -> None:
     file = tmp_path / "x.toml"
     file.write_text(text(stack, 'options = "gamma=1"'))
     ended = quick_cli("run", file, "--out", tmp_path / "out")

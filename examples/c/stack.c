@@ -83,7 +83,6 @@ static void lose(struct end *end, uint64_t number)
     end->under_way--;
     end->again[end->last++ % ROOM] = sent->piece;
     end->state.lost++;
-    end->state.lost_bytes += end->payload;
 }
 
 static void on_answer(struct end *end, uint64_t now, uint64_t number, int marked)
@@ -96,10 +95,8 @@ static void on_answer(struct end *end, uint64_t now, uint64_t number, int marked
     end->measured = now - sent->at;
     end->rtt = end->rtt ? (7 * end->rtt + end->measured) / 8 : end->measured;
     end->window += end->window < end->threshold ? 1 : 1 / end->window;
-    if (marked) {
-        end->state.ecn_responses += number >= end->recovery;
+    if (marked)
         slow_down(end, number);
-    }
     for (; end->oldest + REORDER <= number; end->oldest++)
         if (end->sent[end->oldest % ROOM].under_way) {
             lose(end, end->oldest);

@@ -27,7 +27,7 @@ LAST = DURATION - 1
 
 PORT = 4433
 
-TOLERANCES = {"goodput": (0.10, 0.0), "queue_delay_mean": (0.10, 0.5), "loss_ratio": (0.10, 0.02)}
+TOLERANCES = {"goodput": (0.10, 0.0), "queue_delay_mean": (0.10, 0.5), "loss_ratio": (0.10, 0.003)}
 """The tolerances: relative to the guest's mean, and in the units of `UNITS` at least."""
 
 UNITS = {"goodput": 1e-6, "queue_delay_mean": 1e3, "loss_ratio": 1e2}

@@ -19,7 +19,7 @@ pub enum PacketKind {
     Datagram,
     /// The answer to a datagram.
     Reply,
-    /// What a receiver of TFRC reports, or a datagram of the end of QUIC that asks for the data.
+    /// What a receiver of TFRC reports, or a datagram of the end of a stack that asks for the data.
     Report,
 }
 

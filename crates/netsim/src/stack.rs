@@ -15,8 +15,8 @@ pub trait Stack: Debug + Send + Sync {
     /// A datagram has arrived with this codepoint, [`Codepoint::Ce`] if a queue marked it.
     fn recv(&mut self, now: Time, datagram: &[u8], ecn: Codepoint);
 
-    /// Acts at its time, and adds the datagrams that are sent now. It is called at the start of the connection, after each
-    /// datagram, and at the time that [`Stack::timeout`] returned.
+    /// Acts at its time, and adds the datagrams that are sent now. It is called at the start of the connection, after
+    /// [`Stack::recv`] and [`Stack::stop`], and at the time that [`Stack::timeout`] returned.
     ///
     /// # Errors
     /// If the connection cannot go on, with the reason.
@@ -71,10 +71,6 @@ pub struct State {
     pub complete: bool,
     /// Packets that the sender took for lost; their content is sent again.
     pub lost: u64,
-    /// The bytes of these packets.
-    pub lost_bytes: u64,
-    /// The times that CE made the sender slow down.
-    pub ecn_responses: u64,
     /// The congestion window in bytes.
     pub window: u64,
     /// The slow-start threshold in bytes; `None` if the congestion control has none.

@@ -20,6 +20,8 @@ struct Toy {
     is_late: bool,
     /// Whether it sends one datagram and then waits for nothing, as a stack does that forgets its timers.
     is_mute: bool,
+    /// Whether it is polled whatever its time.
+    is_due: bool,
     seen: State,
     number: u64,
     answer: Option<Vec<u8>>,
@@ -29,12 +31,23 @@ struct Toy {
 impl Toy {
     fn new(sends: bool, is_late: bool) -> Self {
         let (seen, answer, round_trip) = (State::default(), None, None);
-        Self { sends, next: Time::ZERO, is_late, is_mute: false, seen, number: 0, answer, round_trip }
+        Self {
+            sends,
+            next: Time::ZERO,
+            is_late,
+            is_mute: false,
+            is_due: true,
+            seen,
+            number: 0,
+            answer,
+            round_trip,
+        }
     }
 }
 
 impl Stack for Toy {
     fn recv(&mut self, now: Time, datagram: &[u8], ecn: Codepoint) {
+        self.is_due = true;
         let number = u64::from_be_bytes(datagram[..8].try_into().unwrap());
         if self.sends {
             assert_eq!(datagram.len(), 9, "an answer");
@@ -52,6 +65,8 @@ impl Stack for Toy {
     }
 
     fn poll(&mut self, now: Time, out: &mut Vec<Datagram>) -> Result<(), String> {
+        let is_due = std::mem::take(&mut self.is_due) || self.timeout().is_some_and(|time| time <= now);
+        assert!(is_due, "polled for what only the other end knows");
         out.extend(self.answer.take().map(|payload| Datagram { payload, ecn: Ecn::None }));
         if self.sends && now >= self.next {
             let payload = [&now.nanos().to_be_bytes()[..], &[7; 1192]].concat();
@@ -71,6 +86,7 @@ impl Stack for Toy {
 
     fn stop(&mut self) {
         self.next = Time::MAX;
+        self.is_due = true;
     }
 
     fn state(&self) -> State {
@@ -93,7 +109,7 @@ fn toys(wanted: &Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String> {
 }
 
 fn run(keys: &str) -> Simulation<()> {
-    install(toys, Known { quinn: true, load: |_| Ok(Default::default()) });
+    install(toys, Known { quinn: true, load: |_, _| Ok(()) });
     let text = format!(
         "duration = \"10 s\"\n[dumbbell]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n{keys}\n[record]\ncwnd = \"1 s\"\n"
     );

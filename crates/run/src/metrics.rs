@@ -261,8 +261,8 @@ metrics! {
         /// at the rates of the links at the start; for a class only.
         delay_idle: Option<f64> = "s";
         /// Mean over the flows of the round-trip time without other traffic: the propagation delays, and the transmissions of
-        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`, `tfrc`,
-        /// `quic` and `stack`; for a class only.
+        /// a full packet and its answer at the rates of the links at the start; not for UDP other than `ping`, `tfrc`
+        /// and `quic`; for a class only.
         rtt_idle: Option<f64> = "s";
         /// Loss events per packet of `tfrc`, as its receivers see them: losses and marks within a round trip are one; in the
         /// window, for a class of `tfrc` only.

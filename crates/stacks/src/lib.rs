@@ -14,7 +14,10 @@ pub const HAS_QUINN: bool = cfg!(feature = "quinn");
 
 /// From now on scenarios may have traffic of `kind = "stack"`, and of `kind = "quic"` if the build has quinn.
 pub fn install() {
-    netsim::stack::install(make, Known { quinn: HAS_QUINN, load: |file| Ok(library::load(file)?.0) });
+    netsim::stack::install(
+        make,
+        Known { quinn: HAS_QUINN, load: |file, content| library::load(file, content).map(|_| ()) },
+    );
 }
 
 /// The ends of a connection: the one that sends the data first.

@@ -8,8 +8,6 @@ use netsim::stack::{Codepoint, Datagram, Stack, State, Wanted};
 use scenario::model::{self, Ecn};
 use std::collections::HashMap;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -37,8 +35,6 @@ struct WantedInC {
 struct StateInC {
     delivered: u64,
     lost: u64,
-    lost_bytes: u64,
-    ecn_responses: u64,
     window: u64,
     threshold: u64,
     smoothed_rtt: u64,
@@ -67,20 +63,16 @@ type Loaded = (Arc<[u8]>, &'static Functions);
 
 static LOADED: LazyLock<Mutex<HashMap<PathBuf, Loaded>>> = LazyLock::new(Mutex::default);
 
-/// The library in a file.
-pub(crate) fn load(file: &Path) -> Result<Loaded, String> {
-    let content = fs::read(file).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => format!("no such file: {}", file.display()),
-        _ => error.to_string(),
-    })?;
+/// Loads the library in a file with this content.
+pub(crate) fn load(file: &Path, content: &[u8]) -> Result<&'static Functions, String> {
     let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
     match loaded.get(file) {
-        Some(known) if *known.0 == *content => Ok(known.clone()),
+        Some((known, functions)) if **known == *content => Ok(functions),
         Some(_) => Err("changed since this process loaded it: start the process again".to_owned()),
         None => {
-            let library = (Arc::from(content), functions(file)?);
-            loaded.insert(file.to_owned(), library.clone());
-            Ok(library)
+            let functions = functions(file)?;
+            loaded.insert(file.to_owned(), (content.into(), functions));
+            Ok(functions)
         }
     }
 }
@@ -125,9 +117,10 @@ fn sentence(text: &[u8; ROOM]) -> String {
 
 /// Both ends of a connection.
 pub(crate) fn make(library: &model::Library, wanted: &Wanted<'_>) -> Result<[Box<dyn Stack>; 2], String> {
-    let (_, functions) = load(Path::new(&library.file))?;
+    let functions = load(Path::new(&library.file), &library.content)?;
     let options =
         CString::new(library.options.as_str()).map_err(|_| "its options have a zero byte".to_owned())?;
+    let wanted_payload = usize::from(wanted.payload);
     let make = |sends| -> Result<Box<dyn Stack>, String> {
         let wanted = WantedInC {
             size: wanted.size.unwrap_or(NEVER),
@@ -141,7 +134,7 @@ pub(crate) fn make(library: &model::Library, wanted: &Wanted<'_>) -> Result<[Box
         // SAFETY: as the header states it.
         let end = unsafe { make(&raw const wanted, problem.as_mut_ptr().cast(), ROOM) };
         let end = NonNull::new(end).ok_or_else(|| sentence(&problem))?;
-        Ok(Box::new(End { functions, end: Mutex::new(Pointer(end)) }))
+        Ok(Box::new(End { functions, payload: wanted_payload, end: Mutex::new(Pointer(end)) }))
     };
     Ok([make(1)?, make(0)?])
 }
@@ -159,6 +152,7 @@ unsafe impl std::marker::Send for Pointer {}
 #[derive(Debug)]
 struct End {
     functions: &'static Functions,
+    payload: usize,
     end: Mutex<Pointer>,
 }
 
@@ -168,22 +162,25 @@ impl End {
     }
 }
 
-/// Takes a datagram that an end sends; the context is the list.
+/// The context of a poll: the datagrams so far, and the most bytes of one.
+struct Sending<'a> {
+    out: &'a mut Vec<Datagram>,
+    most: usize,
+}
+
+/// Takes a datagram that an end sends. Of one that is too long a byte too many is taken, for which the run ends.
 extern "C" fn send(context: *mut c_void, payload: *const u8, length: usize, ecn: c_int) {
-    // SAFETY: the library hands back the context of `poll`, and a payload of this length.
-    let (out, payload) = unsafe { (&mut *context.cast::<Vec<Datagram>>(), bytes(payload, length)) };
+    // SAFETY: the library hands back the context of `poll`.
+    let Sending { out, most } = unsafe { &mut *context.cast::<Sending<'_>>() };
+    let length = if payload.is_null() { 0 } else { length.min(*most + 1) };
+    // SAFETY: the library states that there are at least so many bytes.
+    let payload = if length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(payload, length) } };
     let ecn = match ecn & 3 {
         1 => Ecn::Ect1,
         2 => Ecn::Ect0,
         _ => Ecn::None,
     };
     out.push(Datagram { payload: payload.to_vec(), ecn });
-}
-
-/// The bytes at a pointer, which may be null if there are none.
-unsafe fn bytes<'a>(pointer: *const u8, length: usize) -> &'a [u8] {
-    // SAFETY: the caller's.
-    if length == 0 { &[] } else { unsafe { std::slice::from_raw_parts(pointer, length) } }
 }
 
 impl Stack for End {
@@ -202,7 +199,8 @@ impl Stack for End {
     fn poll(&mut self, now: Time, out: &mut Vec<Datagram>) -> Result<(), String> {
         let poll = self.functions.poll.expect(COMPLETE);
         let mut problem = [0; ROOM];
-        let (context, text) = (ptr::from_mut(out).cast(), problem.as_mut_ptr().cast());
+        let mut sending = Sending { out, most: self.payload };
+        let (context, text) = (ptr::from_mut(&mut sending).cast(), problem.as_mut_ptr().cast());
         // SAFETY: see above.
         let status = self.with(|end| unsafe { poll(end, now.nanos(), send, context, text, ROOM) });
         if status == 0 { Ok(()) } else { Err(sentence(&problem)) }
@@ -230,8 +228,6 @@ impl Stack for End {
             delivered: now.delivered,
             complete: now.complete != 0,
             lost: now.lost,
-            lost_bytes: now.lost_bytes,
-            ecn_responses: now.ecn_responses,
             window: now.window,
             threshold: (now.threshold > 0).then_some(now.threshold),
             smoothed: (now.smoothed_rtt > 0).then(|| Span::ns(now.smoothed_rtt)),

@@ -96,6 +96,11 @@ fn a_library_that_breaks_its_contract_ends_its_run() {
     let sends = "send(to, payload, end->payload, AQMLAB_ECT0);";
     let large = variant("large", sends, "send(to, payload, end->payload + 1, AQMLAB_ECT0);");
     assert!(of(large).ends_with("it sends a datagram of 1473 B, and packet_size leaves room for 1472 B"));
+    let endless = variant("endless", sends, "send(to, payload, (size_t)-1, AQMLAB_ECT0);");
+    assert!(of(endless).contains("it sends a datagram of 1473 B"));
+    let once = "    end->measured = AQMLAB_NEVER;\n    return";
+    let again = variant("again", once, "    return");
+    assert!(of(again).ends_with("it has always measured one more round trip"));
     let asks = "return ((struct end *)context)->timeout;";
     let past = variant("past", asks, "return ((struct end *)context)->timeout / 2;");
     assert!(of(past).contains("asks again and again to be woken at"));
@@ -137,4 +142,14 @@ fn a_library_that_has_changed_is_not_taken_for_the_new_one() {
     variant("changing", "double beta = 0.5;", "double beta = 0.6;");
     let problems = Document::parse(&text, "stack").unwrap().check().unwrap_err().to_string();
     assert!(problems.contains("changed since this process loaded it"), "{problems}");
+}
+
+#[test]
+fn a_thread_that_is_confined_loads_no_library_from_elsewhere() {
+    let text = text("1 Mbit/s", "", "");
+    scenario(&text);
+    let before = scenario::confine(vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("tests")]);
+    let problems = Document::parse(&text, "stack").unwrap().check().unwrap_err().to_string();
+    scenario::confine(before);
+    assert!(problems.contains("not in the archive: not read"), "{problems}");
 }

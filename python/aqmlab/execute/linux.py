@@ -232,7 +232,8 @@ def perform_in(
         document = json.loads((folder / "results.json").read_text())
         document["engine"]["cpu_seconds"] = usage.ru_utime + usage.ru_stime
         if foreign:
-            document["programs"] = json.loads((folder / "programs.json").read_text())
+            ran = folder / "programs.json"  # absent if none has begun
+            document["programs"] = json.loads(ran.read_text()) if ran.exists() else []
         if task.fates:
             with replacing(task.fates) as file:
                 shutil.copyfile(folder / _FATES, file)

@@ -50,6 +50,13 @@ class _Stopped(Exception):  # noqa: N818  not an error
 
 
 def _perform(task: Task, watch: Callable[[float], bool]) -> Outcome | None:
+    try:
+        return _attempted(task, watch)
+    except _core.StackError as error:
+        return Outcome(error=str(error))
+
+
+def _attempted(task: Task, watch: Callable[[float], bool]) -> Outcome | None:
     scenario = scenario_of(task)
     if _calls_python(task, scenario):
         return _interpreted(task, scenario, watch)
@@ -59,8 +66,6 @@ def _perform(task: Task, watch: Callable[[float], bool]) -> Outcome | None:
         outcome = _interpreted(task, scenario, watch)  # raises the exception with its line, or has none
         _give_up(scenario)
         return outcome
-    except _core.StackError as error:
-        return Outcome(error=str(error))
 
 
 def _calls_python(task: Task, scenario: _core.Scenario) -> bool:

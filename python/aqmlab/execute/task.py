@@ -25,7 +25,7 @@ from aqmlab.scenario import LISTS, Scenario, algorithms
 FORMAT = 1
 """The version of the payload's format; runs of another version are not read."""
 
-_NOT_IN_RESULTS = {"record": ("step", "series", "cwnd", "flows")}
+_NOT_IN_RESULTS = {"record": ("step", "series", "cwnd", "flows", "qlog")}
 """The scenario's keys, other than title and seed, that do not affect its results."""
 
 

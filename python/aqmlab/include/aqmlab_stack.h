@@ -43,11 +43,8 @@ typedef struct aqmlab_wanted {
 typedef struct aqmlab_state {
     /* Bytes that the application has received, in order. */
     uint64_t delivered;
-    /* Packets that the sender took for lost, and their bytes. */
+    /* Packets that the sender took for lost; the count never falls. */
     uint64_t lost;
-    uint64_t lost_bytes;
-    /* The times that CE made the sender slow down. */
-    uint64_t ecn_responses;
     /* Congestion window and slow-start threshold in bytes. */
     uint64_t window;
     uint64_t threshold;
@@ -68,7 +65,7 @@ typedef struct aqmlab_stack_functions {
     /* A datagram has arrived. */
     void (*recv)(void *end, uint64_t now, const uint8_t *payload, size_t length, int ecn);
     /*
-     * Acts at its time, and sends. Called at the start, after each datagram, and at the time of timeout(). Returns 0, or
+     * Acts at its time, and sends. Called at the start, after recv() and stop(), and at the time of timeout(). Returns 0, or
      * another number if the connection cannot go on, with a sentence in `problem`.
      */
     int (*poll)(void *end, uint64_t now, aqmlab_send send, void *context, char *problem, size_t room);
@@ -78,7 +75,7 @@ typedef struct aqmlab_stack_functions {
     void (*stop)(void *end);
     /* Fills in the state, whose bytes are zero before. */
     void (*state)(void *end, aqmlab_state *state);
-    /* The next of the round-trip times in ns that were measured since the last call, or AQMLAB_NEVER. May be null. */
+    /* The next of the round-trip times in ns that were measured since the last call, each once, or AQMLAB_NEVER. May be null. */
     uint64_t (*round_trip)(void *end);
     /* Frees an end. */
     void (*release)(void *end);

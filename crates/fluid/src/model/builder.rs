@@ -174,7 +174,7 @@ impl<'a> Builder<'a> {
                 traffic.name
             ))),
             TrafficKind::Udp(Udp::Stack(_), _) => Err(Unsupported::new(format!(
-                "traffic.{}: the fluid model has no QUIC; use `aqmlab run`",
+                "traffic.{}: the fluid model runs no program's own stack; use `aqmlab run`",
                 traffic.name
             ))),
             TrafficKind::Udp(udp, ecn) => {

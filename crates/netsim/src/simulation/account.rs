@@ -59,7 +59,7 @@ impl Account {
         }
         let sources = endpoints.sources.iter().filter(|source| wanted(source.class));
         for [lost, at_warmup] in sources.clone().filter_map(|source| Some(source.connection()?.lost())) {
-            all.retransmits += lost - at_warmup;
+            all.retransmits += lost.saturating_sub(at_warmup);
             total.retransmits += lost;
         }
         // A stack from outside does not tell its time-outs.

@@ -5,7 +5,7 @@ use crate::flows::flow::Role;
 use crate::measure::probe::Probe;
 use crate::traffic::plan::starts;
 use aqm::unit::Time;
-use scenario::model::{Download, Tfrc, TrafficKind, Udp};
+use scenario::model::{Download, Stack, Tfrc, TrafficKind, Udp};
 
 impl<P: Probe> Simulation<P> {
     /// Payload bits of the flows whose data crosses a link, delivered per second of the window of `seconds`;
@@ -67,7 +67,7 @@ impl<P: Probe> Simulation<P> {
             | TrafficKind::Web(tcp, _) => tcp.header.0,
             TrafficKind::Udp(Udp::Ping(_), _) => size,
             TrafficKind::Udp(Udp::Tfrc(_), _) => Tfrc::REPORT,
-            TrafficKind::Udp(Udp::Stack(_), _) => Download::ACK,
+            TrafficKind::Udp(Udp::Stack(Download { stack: Stack::Quinn(_), .. }), _) => Download::ACK,
             TrafficKind::Udp(..) | TrafficKind::Program(_) => return None,
         };
         let (forward, reverse) = self.path_of(class, i)?;

@@ -11,6 +11,9 @@ use aqm::unit::Time;
 use scenario::model::Ecn;
 use std::panic::resume_unwind;
 
+/// The most round trips that a sender measures by one datagram: far more than it has packets under way.
+const MOST_ROUND_TRIPS: u32 = 1 << 20;
+
 impl<P: Probe> Simulation<P> {
     /// Something may be due.
     #[cold]
@@ -35,12 +38,14 @@ impl<P: Probe> Simulation<P> {
             connection.on_arrival(now, packet.number(), is_data, packet.codepoint());
         }
         self.drive(clock, packet.flow);
-        while let Some(took) = self.endpoints.sources[packet.flow as usize]
-            .connection_mut()
-            .and_then(|connection| connection.round_trip())
-        {
-            self.note_round_trip(packet, took);
+        for _ in 0..MOST_ROUND_TRIPS {
+            let connection = self.endpoints.sources[packet.flow as usize].connection_mut();
+            match connection.and_then(Connection::round_trip) {
+                Some(took) => self.note_round_trip(packet, took),
+                None => return,
+            }
         }
+        self.break_off(packet.class() as u16, "it has always measured one more round trip");
     }
 
     /// Ends the run, because the stack of an entry cannot go on.
@@ -130,7 +135,7 @@ impl<P: Probe> Simulation<P> {
         if let Some(next) = connection.next_event(stop) {
             network.events.push(next, Event::Datagram(index));
         }
-        let (delivered, took) = (connection.fresh(), connection.completed(now));
+        let (delivered, took) = connection.progress(now);
         source.on_arrival(delivered, false);
         if let Some(took) = took {
             self.deliveries.on_completion(class, took);

@@ -68,8 +68,8 @@ impl Download {
 pub struct Known {
     /// Whether it has quinn.
     pub quinn: bool,
-    /// Loads a shared library, and returns the content of its file; the error is the reason why it cannot.
-    pub load: fn(&Path) -> Result<Arc<[u8]>, String>,
+    /// Loads the shared library at a path, whose file has this content; the error is the reason why it cannot.
+    pub load: fn(&Path, &[u8]) -> Result<(), String>,
 }
 
 static KNOWN: OnceLock<Known> = OnceLock::new();
@@ -85,7 +85,7 @@ pub(crate) fn has_quinn() -> bool {
 }
 
 /// Loads a stack, if the program can.
-pub(crate) fn load_stack(file: &Path) -> Result<Arc<[u8]>, String> {
+pub(crate) fn load_stack(file: &Path, content: &[u8]) -> Result<(), String> {
     let known = KNOWN.get().ok_or("this program does not load shared libraries: use the command `aqmlab`")?;
-    (known.load)(file)
+    (known.load)(file, content)
 }

@@ -1,13 +1,14 @@
 //! Traffic of programs' own stacks: quinn, and shared libraries.
 
+use super::trace;
 use super::traffic::TrafficTable;
 use crate::keys::below;
-pub(super) use crate::model::load_stack as load;
-use crate::model::{Download, Ecn, Library, Stack, UDP_HEADER, has_quinn};
+use crate::model::{Download, Ecn, Library, Stack, UDP_HEADER, has_quinn, load_stack};
 use crate::reader::Reader;
 use crate::tables::traffic::KindName;
 use aqm::params::Field as _;
 use aqm::unit::Bytes;
+use std::path::Path;
 use std::sync::Arc;
 
 /// The download of an entry.
@@ -25,6 +26,13 @@ pub(super) fn download(table: &TrafficTable, content: &Arc<[u8]>) -> Download {
     Download { stack, size: table.size }
 }
 
+/// Loads the library of a stack; returns the content of its file.
+pub(super) fn load(file: &Path) -> Result<Arc<[u8]>, String> {
+    let content = trace::bytes(file, "strip it")?;
+    load_stack(file, &content)?;
+    Ok(content.into())
+}
+
 /// Records why the stack of QUIC cannot send the packets of an entry.
 pub(super) fn quic(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     let least = Bytes(Download::LEAST_PAYLOAD + UDP_HEADER as u64);
@@ -38,8 +46,8 @@ pub(super) fn quic(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     if let Some(size) = table.packet_size.filter(|size| *size < least)
         && reader.fine(&[&at])
     {
-        let message =
-            format!("must be at least {}, because QUIC's path carries 1200 B of payload", least.value());
+        let (least, payload) = (least.value(), Bytes(Download::LEAST_PAYLOAD).value());
+        let message = format!("must be at least {least}, because QUIC's path carries {payload} of payload");
         reader.refuse(&at, Some(size.value().to_string()), message);
     }
     let at = below(path, "ecn");

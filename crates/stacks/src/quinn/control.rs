@@ -16,8 +16,6 @@ use std::time::Instant;
 pub(crate) struct Calls {
     /// From the sending of a packet to its acknowledgement: of those acknowledged together, of the latest.
     pub(crate) round_trips: VecDeque<Span>,
-    /// The times that CE made it slow down.
-    pub(crate) ecn_responses: u64,
     pub(crate) threshold: Option<u64>,
 }
 
@@ -81,7 +79,6 @@ impl Controller for Counted {
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent: bool, lost_bytes: u64) {
-        self.shared.calls().ecn_responses += u64::from(lost_bytes == 0);
         self.inner.on_congestion_event(now, sent, is_persistent, lost_bytes);
         self.note_threshold();
     }

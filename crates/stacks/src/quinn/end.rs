@@ -300,16 +300,10 @@ impl Stack for End {
             Role::Client { received, complete } => (received, complete),
         };
         let calls = self.told.shared.calls();
-        let mut state = State {
-            delivered,
-            complete,
-            ecn_responses: calls.ecn_responses,
-            threshold: calls.threshold,
-            ..State::default()
-        };
+        let mut state = State { delivered, complete, threshold: calls.threshold, ..State::default() };
         if let Some((_, connection)) = &self.connection {
             let path = connection.stats().path;
-            (state.lost, state.lost_bytes, state.window) = (path.lost_packets, path.lost_bytes, path.cwnd);
+            (state.lost, state.window) = (path.lost_packets, path.cwnd);
             state.smoothed =
                 (!connection.is_handshaking()).then(|| Span::ns(connection.rtt().as_nanos() as u64));
         }

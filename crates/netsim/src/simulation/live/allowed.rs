@@ -138,7 +138,11 @@ fn fixed_key_of_udp(a: &Udp, b: &Udp) -> Option<&'static str> {
         (Udp::Cbr { burst, .. }, Udp::Cbr { burst: other, .. }) => first(&[("pacing_burst", burst != other)]),
         (Udp::Trace(a), Udp::Trace(b)) => first(&[("file", a != b)]),
         (Udp::Stack(a), Udp::Stack(b)) => {
-            let key = if matches!(b.stack, Stack::Quinn(_)) { "congestion" } else { "file" };
+            let key = match (&a.stack, &b.stack) {
+                (Stack::Library(a), Stack::Library(b)) if a.content == b.content => "options",
+                (_, Stack::Library(_)) => "file",
+                (_, Stack::Quinn(_)) => "congestion",
+            };
             first(&[(key, a.stack != b.stack), ("size", a.size != b.size)])
         }
         (Udp::Tfrc(a), Udp::Tfrc(b)) => first(&[

@@ -24,6 +24,8 @@ pub(crate) struct Connection {
     next: u32,
     /// Room for the datagrams of a poll.
     out: Vec<Datagram>,
+    /// Whether each is polled now, whatever its time.
+    due: [bool; 2],
     /// When they are woken; [`Time::MAX`] if not at all.
     wake: Time,
     /// The time of the last poll, and the polls then.
@@ -62,6 +64,7 @@ impl Connection {
             contents: HashMap::new(),
             next: 0,
             out: Vec::new(),
+            due: [false; 2],
             wake: Time::MAX,
             polled: (Time::MAX, 0),
             begun: Time::MAX,
@@ -89,10 +92,12 @@ impl Connection {
                 let wanted = Wanted { stack, size, payload: self.payload, seed, qlog };
                 self.ends = Some(stack::make(&wanted)?);
                 (self.begun, self.has_stopped, self.is_complete) = (now, false, false);
+                self.due = [true; 2];
             }
             Some([sender, _]) if !active && !self.has_stopped => {
                 self.has_stopped = true;
                 sender.stop();
+                self.due[0] = true;
             }
             _ => {}
         }
@@ -103,7 +108,7 @@ impl Connection {
     pub(crate) fn is_stuck(&mut self) -> bool {
         let waits = self.contents.is_empty()
             && self.ends.as_mut().is_some_and(|ends| ends.iter_mut().all(|end| end.timeout().is_none()));
-        waits && !self.has_stopped && !self.states().is_some_and(|[_, receiver]| receiver.complete)
+        waits && !self.has_stopped && !self.is_complete
     }
 
     /// A datagram has come to one of the ends.
@@ -111,6 +116,7 @@ impl Connection {
         // A copy comes a second time, which a transport would notice and drop.
         if let (Some(content), Some(ends)) = (self.contents.remove(&number), &mut self.ends) {
             ends[usize::from(is_data)].recv(now, &content, ecn);
+            self.due[usize::from(is_data)] = true;
         }
     }
 
@@ -124,12 +130,15 @@ impl Connection {
         self.contents.len() as u64
     }
 
-    /// Lets both ends act at their time. Returns whether one of them asks for more now.
+    /// Lets each end act that has had a datagram, or whose time has come. Returns whether one of them asks for more now.
     pub(crate) fn poll(&mut self, now: Time, mut send: impl FnMut(Departure)) -> Result<bool, String> {
         let Some(ends) = &mut self.ends else { return Ok(false) };
         self.polled = if self.polled.0 == now { (now, self.polled.1 + 1) } else { (now, 0) };
         let mut next = None;
-        for (end, is_data) in ends.iter_mut().zip([true, false]) {
+        for ((end, is_data), due) in ends.iter_mut().zip([true, false]).zip(&mut self.due) {
+            if !std::mem::take(due) && end.timeout().is_none_or(|timeout| timeout > now) {
+                continue;
+            }
             end.poll(now, &mut self.out)?;
             for Datagram { payload, ecn } in self.out.drain(..) {
                 if payload.len() > usize::from(self.payload) {
@@ -168,14 +177,9 @@ impl Connection {
         })
     }
 
-    /// The states of the sender and the receiver.
-    fn states(&self) -> Option<[State; 2]> {
-        self.ends.as_ref().map(|[sender, receiver]| [sender.state(), receiver.state()])
-    }
-
     /// What the sender knows, if the flow has begun.
     pub(crate) fn sender(&self) -> Option<State> {
-        self.states().map(|[sender, _]| sender)
+        self.ends.as_ref().map(|[sender, _]| sender.state())
     }
 
     /// The payload of a full packet, in which windows are counted.
@@ -183,17 +187,15 @@ impl Connection {
         bytes as f64 / f64::from(self.payload)
     }
 
-    /// Bytes that the application has had since the last call.
-    pub(crate) fn fresh(&mut self) -> u64 {
-        let delivered = self.states().map_or(0, |[_, receiver]| receiver.delivered);
-        delivered.saturating_sub(std::mem::replace(&mut self.delivered, delivered))
-    }
-
-    /// How long the download took, once, when it is complete and was not cut short.
-    pub(crate) fn completed(&mut self, now: Time) -> Option<Span> {
-        let fresh = !self.is_complete && self.states().is_some_and(|[_, receiver]| receiver.complete);
-        self.is_complete |= fresh;
-        (fresh && self.download.size.is_some() && !self.has_stopped).then(|| now - self.begun)
+    /// The bytes that the application has had since the last call; and how long the download took, once, when it is complete
+    /// and was not cut short.
+    pub(crate) fn progress(&mut self, now: Time) -> (u64, Option<Span>) {
+        let Some([_, receiver]) = &self.ends else { return (0, None) };
+        let State { delivered, complete, .. } = receiver.state();
+        let fresh = delivered.saturating_sub(std::mem::replace(&mut self.delivered, delivered));
+        let ends = complete && !std::mem::replace(&mut self.is_complete, complete);
+        let took = (ends && self.download.size.is_some() && !self.has_stopped).then(|| now - self.begun);
+        (fresh, took)
     }
 
     /// The next of the round trips that the sender has measured.
