@@ -27,7 +27,7 @@ def test_one_line_tells_what_a_library_refuses(stack: Path, tmp_path: Path, quic
     file = tmp_path / "x.toml"
     file.write_text(text(stack, 'options = "gamma=1"'))
     ended = quick_cli("run", file, "--out", tmp_path / "out")
-    told = "traffic.mine: its stack cannot go on: options: beta=B with 0 < B < 1 is all that it knows"
+    told = "traffic.mine: its stack cannot begin: options: beta=B with 0 < B < 1 is all that it knows"
     assert ended.returncode == 1
     assert ended.stderr.strip().splitlines()[-1] == f"run failed: droptail, seed 1: {told}"
 

@@ -175,7 +175,7 @@ fn a_stack_that_never_asks_for_a_time_ends_its_run_with_a_reason() {
 
 #[test]
 fn a_stack_that_cannot_be_made_ends_its_run_with_its_reason() {
-    assert_eq!(broken("size = \"1 MB\""), "traffic.x: its stack cannot go on: it knows no sizes");
+    assert_eq!(broken("size = \"1 MB\""), "traffic.x: its stack cannot begin: it knows no sizes");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use libloading::{Library, Symbol};
 use netsim::stack::{Codepoint, Datagram, Stack, State, Wanted};
 use scenario::model::{self, Ecn};
 use std::collections::HashMap;
+use std::error::Error as _;
 use std::ffi::{CString, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
@@ -80,7 +81,10 @@ pub(crate) fn load(file: &Path, content: &[u8]) -> Result<&'static Functions, St
 fn functions(file: &Path) -> Result<&'static Functions, String> {
     // SAFETY: the library is trusted.
     let library = unsafe { Library::new(file) };
-    let library = Box::leak(Box::new(library.map_err(|error| format!("no shared library: {error}"))?));
+    let reason =
+        |error: libloading::Error| error.source().map_or_else(|| error.to_string(), ToString::to_string);
+    let library = library.map_err(|error| format!("cannot be loaded: {}", reason(error)))?;
+    let library = Box::leak(Box::new(library));
     // SAFETY: the header states the type.
     let exported: Result<Symbol<'_, unsafe extern "C" fn() -> *const Functions>, _> =
         unsafe { library.get(b"aqmlab_stack\0") };
@@ -162,6 +166,9 @@ impl End {
     }
 }
 
+/// The most datagrams of one poll.
+const MOST_AT_ONCE: usize = 1 << 20;
+
 /// The context of a poll: the datagrams so far, and the most bytes of one.
 struct Sending<'a> {
     out: &'a mut Vec<Datagram>,
@@ -180,7 +187,10 @@ extern "C" fn send(context: *mut c_void, payload: *const u8, length: usize, ecn:
         2 => Ecn::Ect0,
         _ => Ecn::None,
     };
-    out.push(Datagram { payload: payload.to_vec(), ecn });
+    // The run ends for one more.
+    if out.len() <= MOST_AT_ONCE {
+        out.push(Datagram { payload: payload.to_vec(), ecn });
+    }
 }
 
 impl Stack for End {
@@ -203,7 +213,13 @@ impl Stack for End {
         let (context, text) = (ptr::from_mut(&mut sending).cast(), problem.as_mut_ptr().cast());
         // SAFETY: see above.
         let status = self.with(|end| unsafe { poll(end, now.nanos(), send, context, text, ROOM) });
-        if status == 0 { Ok(()) } else { Err(sentence(&problem)) }
+        match status {
+            0 if out.len() > MOST_AT_ONCE => {
+                Err(format!("it sends more than {MOST_AT_ONCE} datagrams at once"))
+            }
+            0 => Ok(()),
+            _ => Err(sentence(&problem)),
+        }
     }
 
     fn timeout(&mut self) -> Option<Time> {

@@ -74,7 +74,7 @@ fn broken(text: &str) -> String {
 fn what_a_library_refuses_is_told_in_its_words() {
     assert_eq!(
         broken(&text("1 Mbit/s", "", "options = \"alpha=1\"")),
-        "traffic.x: its stack cannot go on: options: beta=B with 0 < B < 1 is all that it knows"
+        "traffic.x: its stack cannot begin: options: beta=B with 0 < B < 1 is all that it knows"
     );
 }
 
@@ -119,7 +119,7 @@ fn a_file_that_is_no_stack_is_refused() {
     let null = variant("null", "state, round_trip, free", "state, round_trip, 0");
     for (file, expected) in [
         (folder.join("missing.so"), "no such file: "),
-        (folder.join("text.so"), "no shared library: "),
+        (folder.join("text.so"), "cannot be loaded: "),
         (other, "it exports no function aqmlab_stack (see aqmlab_stack.h)"),
         (old, "it is for version 0 of aqmlab_stack.h, and this is version 1"),
         (null, "its function release is null"),

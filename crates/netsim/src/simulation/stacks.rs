@@ -11,6 +11,9 @@ use aqm::unit::Time;
 use scenario::model::Ecn;
 use std::panic::resume_unwind;
 
+/// Of a connection that has begun.
+const GOES_ON: &str = "go on";
+
 /// The most round trips that a sender measures by one datagram: far more than it has packets under way.
 const MOST_ROUND_TRIPS: u32 = 1 << 20;
 
@@ -24,7 +27,7 @@ impl<P: Probe> Simulation<P> {
         if let Some(connection) = source.connection_mut()
             && let Err(problem) = connection.on_event(now, active)
         {
-            self.break_off(class, &problem);
+            self.break_off(class, "begin", &problem);
         }
         self.drive(clock, index);
     }
@@ -45,14 +48,14 @@ impl<P: Probe> Simulation<P> {
                 None => return,
             }
         }
-        self.break_off(packet.class() as u16, "it has always measured one more round trip");
+        self.break_off(packet.class() as u16, GOES_ON, "it has always measured one more round trip");
     }
 
     /// Ends the run, because the stack of an entry cannot go on.
-    fn break_off(&self, class: u16, problem: &str) -> ! {
+    fn break_off(&self, class: u16, act: &str, problem: &str) -> ! {
         let name = &self.scenario.traffic[usize::from(class)].name;
         // The caller reports it, so that no text of a panic comes before.
-        resume_unwind(Box::new(Broken(format!("traffic.{name}: its stack cannot go on: {problem}"))));
+        resume_unwind(Box::new(Broken(format!("traffic.{name}: its stack cannot {act}: {problem}"))));
     }
 
     /// Ends a run in which a download can never be completed, because its ends wait for each other.
@@ -62,7 +65,7 @@ impl<P: Probe> Simulation<P> {
         if let Some(i) = self.endpoints.sources.iter_mut().position(stuck) {
             let problem =
                 "its ends ask for no time, no datagram is under way, and the download is not complete";
-            self.break_off(self.endpoints.sources[i].class, problem);
+            self.break_off(self.endpoints.sources[i].class, GOES_ON, problem);
         }
     }
 
@@ -130,15 +133,19 @@ impl<P: Probe> Simulation<P> {
             }
         };
         if let Err(problem) = polled {
-            self.break_off(class, &problem);
+            self.break_off(class, GOES_ON, &problem);
         }
         if let Some(next) = connection.next_event(stop) {
             network.events.push(next, Event::Datagram(index));
         }
-        let (delivered, took) = connection.progress(now);
-        source.on_arrival(delivered, false);
-        if let Some(took) = took {
-            self.deliveries.on_completion(class, took);
+        match connection.progress(now) {
+            Ok((delivered, took)) => {
+                source.on_arrival(delivered, false);
+                if let Some(took) = took {
+                    self.deliveries.on_completion(class, took);
+                }
+            }
+            Err(problem) => self.break_off(class, GOES_ON, &problem),
         }
     }
 }

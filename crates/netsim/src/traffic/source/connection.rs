@@ -33,7 +33,8 @@ pub(crate) struct Connection {
     begun: Time,
     has_stopped: bool,
     is_complete: bool,
-    /// Bytes that the application has had since the flow last began.
+    /// Bytes of payload that have arrived at the receiver, and those that its application has had, since the flow last began.
+    arrived: u64,
     delivered: u64,
     /// What the sender counted before the flow last began, and by the end of the warm-up.
     earlier: u64,
@@ -70,6 +71,7 @@ impl Connection {
             begun: Time::MAX,
             has_stopped: false,
             is_complete: false,
+            arrived: 0,
             delivered: 0,
             earlier: 0,
             lost_at_warmup: 0,
@@ -117,6 +119,7 @@ impl Connection {
         if let (Some(content), Some(ends)) = (self.contents.remove(&number), &mut self.ends) {
             ends[usize::from(is_data)].recv(now, &content, ecn);
             self.due[usize::from(is_data)] = true;
+            self.arrived += if is_data { content.len() as u64 } else { 0 };
         }
     }
 
@@ -189,13 +192,22 @@ impl Connection {
 
     /// The bytes that the application has had since the last call; and how long the download took, once, when it is complete
     /// and was not cut short.
-    pub(crate) fn progress(&mut self, now: Time) -> (u64, Option<Span>) {
-        let Some([_, receiver]) = &self.ends else { return (0, None) };
+    ///
+    /// # Errors
+    /// If the application has had more than has arrived.
+    pub(crate) fn progress(&mut self, now: Time) -> Result<(u64, Option<Span>), String> {
+        let Some([_, receiver]) = &self.ends else { return Ok((0, None)) };
         let State { delivered, complete, .. } = receiver.state();
+        if delivered > self.arrived {
+            return Err(format!(
+                "its receiver has delivered {delivered} bytes, and {} have arrived",
+                self.arrived
+            ));
+        }
         let fresh = delivered.saturating_sub(std::mem::replace(&mut self.delivered, delivered));
         let ends = complete && !std::mem::replace(&mut self.is_complete, complete);
         let took = (ends && self.download.size.is_some() && !self.has_stopped).then(|| now - self.begun);
-        (fresh, took)
+        Ok((fresh, took))
     }
 
     /// The next of the round trips that the sender has measured.
@@ -229,6 +241,7 @@ impl Connection {
         self.logs = self.logs().collect();
         [self.earlier, _] = self.lost();
         self.contents.clear();
-        (self.ends, self.wake, self.delivered) = (None, Time::MAX, 0);
+        (self.ends, self.wake) = (None, Time::MAX);
+        (self.arrived, self.delivered) = (0, 0);
     }
 }
