@@ -188,25 +188,29 @@ mod tests {
     #[test]
     fn a_late_call_finds_what_earlier_ones_would_have_found() {
         let often = |step: u64| {
-            let (mut link, mut seen) = (link("codel"), Vec::new());
+            let port = Port { limit: Limit::Packets(100), ..PORT };
+            let mut link = Link::new(&"codel".parse().unwrap(), &port, 1).unwrap();
+            let (mut arrived, mut dropped) = (Vec::new(), Vec::new());
             for us in 0..2_000_000 {
                 if us % 700 == 0 {
                     link.send(at(us), Header::new(1500), us as u32);
-                    seen.extend(link.dropped().map(|(packet, _)| (packet, None)));
+                    dropped.extend(link.dropped());
                 }
-                if us % step == 0 {
-                    while let Some(arrival) = link.receive(at(us)) {
-                        seen.push((arrival.packet, Some((arrival.at, arrival.waited))));
-                    }
-                    seen.extend(link.dropped().map(|(packet, _)| (packet, None)));
+                while us % step == 0 {
+                    let arrival = link.receive(at(us));
+                    dropped.extend(link.dropped());
+                    let Some(arrival) = arrival else { break };
+                    arrived.push(arrival);
                 }
             }
-            seen.sort_unstable();
-            seen
+            assert_eq!(dropped.len() as u64, link.counts().drops());
+            (arrived, dropped)
         };
-        let calls = often(100);
-        assert!(calls.iter().filter(|(_, fate)| fate.is_none()).count() > 500);
-        assert_eq!(calls, often(2_800));
+        let (arrived, dropped) = often(100);
+        for reason in [Outcome::DroppedEarly, Outcome::Overflowed] {
+            assert!(dropped.iter().filter(|(_, outcome)| *outcome == reason).count() > 20, "{reason:?}");
+        }
+        assert_eq!((arrived, dropped), often(2_800));
     }
 
     #[test]
