@@ -175,7 +175,7 @@ struct Sending<'a> {
     most: usize,
 }
 
-/// Takes a datagram that an end sends. Of one that is too long a byte too many is taken, for which the run ends.
+/// Takes a datagram that an end sends. Of one that is too long one byte above the limit is taken, for which the run ends.
 extern "C" fn send(context: *mut c_void, payload: *const u8, length: usize, ecn: c_int) {
     // SAFETY: the library hands back the context of `poll`.
     let Sending { out, most } = unsafe { &mut *context.cast::<Sending<'_>>() };
