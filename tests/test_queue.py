@@ -125,6 +125,27 @@ def test_errors_name_the_value_and_what_is_allowed(make: Callable[[], object], m
         make()
 
 
+@pytest.mark.parametrize(
+    ("name", "low", "high"),
+    [
+        ("size", 1, 2**32 - 1),
+        ("ecn", 0, 3),
+        ("dscp", 0, 63),
+        ("source", 0, 2**32 - 1),
+        ("destination", 0, 2**32 - 1),
+        ("service", 1, 4),
+    ],
+)
+def test_a_packet_is_refused_that_cannot_be(name: str, low: int, high: int) -> None:
+    queue = Queue("droptail", RATE, packets=10)
+    for value in (low - 1, high + 1):
+        with pytest.raises(ValueError, match=f"^{name} = {value}: must be {low} to {high}$"):
+            queue.enqueue(0, "packet", **{name: value})  # type: ignore[arg-type]
+    assert len(queue) == 0
+    for value in (low, high):
+        assert queue.enqueue(0, "packet", **{name: value})  # type: ignore[arg-type]
+
+
 def test_a_link_with_constant_service_has_the_waits_of_m_d_1() -> None:
     env = simpy.Environment()
     link = Link(env, RATE, Queue("droptail", RATE, packets=100_000))

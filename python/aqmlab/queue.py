@@ -105,7 +105,7 @@ class Queue:
         packet : object
             The packet.
         size : int
-            Its size on the wire in bytes.
+            Its size on the wire in bytes, at least 1.
         flow : int
             Represents the five-tuple, such as by ``hash``: equal for all packets of a connection in one direction.
         ecn : int
@@ -113,9 +113,9 @@ class Queue:
         dscp : int
             Its differentiated services code point, 0 to 63.
         source : int
-            Represents the host that sent it, such as by its IPv4 address.
+            Represents the host that sent it, such as by its IPv4 address; less than 2**32.
         destination : int
-            Represents the host to which it goes.
+            Represents the host to which it goes, likewise.
         udp : bool
             Whether its protocol is UDP.
         service : int

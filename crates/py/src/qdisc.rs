@@ -4,7 +4,7 @@ use crate::own::caught;
 use crate::value;
 use aqm::params::{Params as _, Range, Value};
 use aqm::user_defined::split;
-use aqm::{Algorithm as _, AnyParams, Bytes, Ecn, Header, Limit, Outcome, Port, Rate, Span, Time};
+use aqm::{Algorithm as _, AnyParams, Bytes, CLASSES, Ecn, Header, Limit, Outcome, Port, Rate, Span, Time};
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
@@ -67,7 +67,13 @@ fn time(now: f64) -> PyResult<Time> {
 
 /// What `enqueue` may know of a packet besides its size, its flow and its ECN bits: `dscp`, `source`, `destination`,
 /// `udp` and `service`.
-type Rest = (u8, u32, u32, bool, u8);
+type Rest = (i64, i64, i64, bool, i64);
+
+/// The argument `name` of `enqueue`, if it is in the range.
+fn within<T: TryFrom<i64>>(name: &str, given: i64, low: i64, high: i64) -> PyResult<T> {
+    let value = T::try_from(given).ok().filter(|_| (low..=high).contains(&given));
+    value.ok_or_else(|| refused(format!("{name} = {given}: must be {low} to {high}")))
+}
 
 /// See `aqmlab.Queue`.
 #[pyclass(module = "aqmlab._core")]
@@ -124,14 +130,23 @@ impl Qdisc {
         &mut self,
         now: f64,
         packet: Py<PyAny>,
-        size: u32,
+        size: i64,
         flow: u64,
-        ecn: u8,
+        ecn: i64,
         rest: Rest,
     ) -> PyResult<bool> {
         let now = time(now)?;
-        let (ecn, (dscp, source, destination, udp, class)) = (Ecn::of(ecn), rest);
-        let header = Header { flow, ecn, dscp, source, destination, udp, class, ..Header::new(size) };
+        let (dscp, source, destination, udp, service) = rest;
+        let header = Header {
+            flow,
+            ecn: Ecn::of(within("ecn", ecn, 0, 3)?),
+            dscp: within("dscp", dscp, 0, 63)?,
+            source: within("source", source, 0, u32::MAX.into())?,
+            destination: within("destination", destination, 0, u32::MAX.into())?,
+            udp,
+            class: within("service", service, 1, CLASSES.into())?,
+            ..Header::new(within("size", size, 1, u32::MAX.into())?)
+        };
         let outcome = self.with(|queue| queue.enqueue(now, header, packet))?;
         Ok(matches!(outcome, Outcome::Queued | Outcome::Marked))
     }
