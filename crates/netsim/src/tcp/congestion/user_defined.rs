@@ -75,6 +75,10 @@ impl UserDefined {
 
     fn take_threshold(&self, state: &mut State) {
         state.ssthresh = whole(self.window.ssthresh);
+        self.take_pace(state);
+    }
+
+    fn take_pace(&self, state: &mut State) {
         let pace = self.window.pacing_rate;
         if pace < f64::INFINITY {
             (state.pace, state.paced_by_host) = (((pace / 8.0) as u64).max(1), false);
@@ -134,9 +138,13 @@ impl CongestionControl for UserDefined {
 
     fn on_phase(&mut self, state: &mut State, profile: &Profile, next: Phase) {
         let again = next == Phase::Loss && !std::mem::take(&mut self.knows);
-        if again && self.tell(Hook::Timeout, state, profile, 0, true) {
+        // A control that takes a time-out for a loss does not lower its threshold again.
+        let wants = self.params.declaration().kind.has[Hook::Timeout as usize];
+        if again && wants && self.tell(Hook::Timeout, state, profile, 0, true) {
             self.take_threshold(state);
         }
+        // `ssthresh`, which comes before, cannot set it.
+        self.take_pace(state);
     }
 
     fn on_event(&mut self, state: &mut State, profile: &Profile, event: Event) {
