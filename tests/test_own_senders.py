@@ -132,6 +132,48 @@ def test_a_window_that_is_none_ends_the_run_with_its_line(tmp_path: Path, body: 
         assert "\n" not in outcome.error
 
 
+@pytest.mark.parametrize("line", ["self.cwnd = 0", "self.cwnd /= 0"])
+def test_an_error_at_the_start_of_a_connection_has_its_time(tmp_path: Path, line: str) -> None:
+    spec = written(tmp_path, f"def start(self, connection):\n    {line}")
+    scenario = scene(spec, **QUICK | {"traffic.long.start": "2 s", "traffic.web.tcp": "linux"})
+    outcome = simulate(Task(scenario.to_toml(), 1, key(digest(scenario), 1), "x", 0.0))
+    assert outcome is not None
+    assert "(in Odd.start, at 2.0" in outcome.error
+
+
+WHOLE = """
+def start(self, connection):
+    self.cwnd, self.ssthresh = 10, 40
+
+def on_ack(self, flow):
+    self.cwnd += flow.acked if self.cwnd < self.ssthresh else 1
+
+def on_loss(self, flow):
+    self.ssthresh = max(flow.in_flight // 2, 2)
+"""
+
+
+def test_a_window_of_whole_numbers_is_the_same_when_compiled(tmp_path: Path) -> None:
+    spec = written(tmp_path, WHOLE)
+    assert compiled.compiled(source.declared(spec)), compiled.reason(source.declared(spec))
+    windows, results = performed(scene(spec, **QUICK))
+    found, same = performed(scene(spec, **QUICK), interpreted=False)
+    assert found.equals(windows)
+    assert same == results
+    assert windows["cwnd"].n_unique() > 8
+
+
+def test_a_repeated_time_out_is_no_further_loss(tmp_path: Path) -> None:
+    text = Path(RENO.rpartition(":")[0]).read_text().partition("    def on_timeout")[0]
+    (tmp_path / "reno.py").write_text(text)
+    many = {"traffic.long.count": 12, "traffic.web.count": 0, "dumbbell.rate": "2 Mbit/s"}
+    windows, results = performed(scene("linux:congestion=reno", **many))
+    found, same = performed(scene(f"{tmp_path / 'reno.py'}:Reno", **many))
+    assert found.equals(windows)
+    assert same == results
+    assert results["classes"]["long"]["timeouts"] > 50
+
+
 def test_a_sweep_keeps_the_runs_that_were_done(quick_cli: Cli, tmp_path: Path) -> None:
     spec = written(
         tmp_path,
@@ -158,6 +200,20 @@ def test_a_pace_is_kept(tmp_path: Path) -> None:
     spec = written(tmp_path, "def start(self, connection):\n    self.pacing_rate = 1e6\n    self.cwnd = 1000.0")
     alone = {"traffic.long.count": 1, "traffic.web.count": 0, "traffic.bursts.rate": "1 kbit/s"}
     _, results = performed(scene(spec, **QUICK | alone | {"traffic.long.start": "0 s", "record.cwnd": "1 s"}))
+    assert results["classes"]["long"]["goodput"] == pytest.approx(1e6, rel=0.03)
+
+
+@pytest.mark.parametrize(("hook", "window", "path"), [("on_loss", 100.0, {}), ("on_ecn", 50.0, PATHS["marks"])])
+def test_a_pace_that_a_reduction_sets_is_taken_at_once(
+    tmp_path: Path, hook: str, window: float, path: dict[str, Any]
+) -> None:
+    spec = written(
+        tmp_path,
+        f"def start(self, connection):\n    self.cwnd = self.ssthresh = {window}\n\n"
+        f"def {hook}(self, flow):\n    self.pacing_rate = 1e6",
+    )
+    alone = {"traffic.long.count": 1, "traffic.web.count": 0, "traffic.bursts.rate": "1 kbit/s", "warmup": "5 s"}
+    _, results = performed(scene(spec, **path | alone | {"duration": "15 s", "traffic.long.start": "0 s"}))
     assert results["classes"]["long"]["goodput"] == pytest.approx(1e6, rel=0.03)
 
 

@@ -185,8 +185,9 @@ class CongestionControl(Declares):
         """
 
     def on_timeout(self, flow: Flow) -> None:
-        """Set `ssthresh` when the retransmission timer goes off. A class without this method treats it as a loss.
+        """Set `ssthresh` when the retransmission timer goes off.
 
+        A class without this method treats it as a loss, unless it is `Flow.repeated`.
         The window is then one segment more than those left in the network, and grows again by `on_ack`.
 
         Parameters

@@ -65,10 +65,14 @@ def connected(
     """Return an object of a congestion control with its parameters, in its initial state."""
     made: CongestionControl = object.__new__(declared.cls)
     vars(made).update(parameters, **dict(zip(WINDOW, window, strict=True)))
+    opened = Connection(*connection)
     try:
-        made.start(Connection(*connection))
+        made.start(opened)
+        for name in WINDOW:  # real numbers, as the sender sets them before each event
+            if isinstance(vars(made).get(name), int):
+                vars(made)[name] = float(vars(made)[name])
     except BaseException as error:
-        raise explained(made, "start", 0.0, error) from error
+        raise explained(made, "start", opened.now_ns / 1e9, error) from error
     return made
 
 
@@ -120,7 +124,7 @@ def explained(made: Declares, method: str, now: float, error: BaseException) -> 
         code = getattr(function, "__code__", None)
         line = code.co_firstlineno if code else 1
         text = f"{where(file, line)}: {text.removeprefix(f'{file}: ')}"
-    at = "" if method == "start" else f", at {now:.9g} s"
+    at = "" if method == "start" and not now else f", at {now:.9g} s"
     explained = AqmError(f"{text} (in {cls.__name__}.{method}{at})")
     explained.__cause__ = error
     return explained

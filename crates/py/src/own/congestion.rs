@@ -226,8 +226,8 @@ impl Maker for Class {
             let arguments = (&self.declared, parameters, facts, numbers(first));
             let object = or_raise(own.call_method1("connected", arguments)).unbind();
             let plain = or_raise(Plainly::new(py, object));
-            *first = plain.window(py, "start", 0.0);
-            let code = || compiled::code(self.declared.bind(py))?.map(|code| Code::of(&code)).transpose();
+            *first = plain.window(py, "start", Span::ns(now_ns).secs());
+            let code = || Ok(compiled::code(self.declared.bind(py))?.map(Code::of).transpose()?.flatten());
             if INTERPRETED.get() {
                 return Box::new(plain) as Box<dyn Instance>;
             }
@@ -294,11 +294,8 @@ impl Instance for Plainly {
             let now = Span::ns(flow.now_ns as u64).secs();
             *self.flow.get().0.lock().unwrap_or_else(PoisonError::into_inner) = *flow;
             let set = |(name, number): (&str, f64)| self.object.setattr(py, name, number);
-            let pace = window.pacing_rate;
-            let called = [("cwnd", window.cwnd), ("ssthresh", window.ssthresh), ("pacing_rate", pace)]
-                .into_iter()
-                .try_for_each(set)
-                .and_then(|()| method.call1(py, (&self.flow,)));
+            let mut attributes = WINDOW.into_iter().zip(numbers(window));
+            let called = attributes.try_for_each(set).and_then(|()| method.call1(py, (&self.flow,)));
             if let Err(error) = called {
                 self.fail(py, hook.name(), now, error);
             }
@@ -328,18 +325,23 @@ struct Code {
 }
 
 impl Code {
-    fn of(code: &Bound<'_, PyAny>) -> PyResult<Self> {
+    /// The code of a class; `None` if its window is not of real numbers, as the sender's is.
+    fn of(code: Bound<'_, PyAny>) -> PyResult<Option<Self>> {
         let mut methods = [None; Hook::ALL.len()];
         for (hook, name) in Hook::ALL {
             // The address is that of a function of this type, which `code` keeps alive.
             let function = |address: usize| unsafe { std::mem::transmute::<usize, Method>(address) };
-            methods[hook as usize] = compiled::address(code, name)?.map(function);
+            methods[hook as usize] = compiled::address(&code, name)?.map(function);
         }
         let mut window = [0; 3];
         for (place, name) in window.iter_mut().zip(WINDOW) {
-            *place = compiled::field(code, name)?.0 / 8;
+            let (offset, kind) = compiled::field(&code, name)?;
+            if kind != "float64" {
+                return Ok(None);
+            }
+            *place = offset / 8;
         }
-        Ok(Self { code: code.clone().unbind(), methods, window })
+        Ok(Some(Self { code: code.unbind(), methods, window }))
     }
 }
 
