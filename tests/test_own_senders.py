@@ -156,8 +156,8 @@ def on_loss(self, flow):
 def test_a_window_of_whole_numbers_is_the_same_when_compiled(tmp_path: Path) -> None:
     spec = written(tmp_path, WHOLE)
     assert compiled.compiled(source.declared(spec)), compiled.reason(source.declared(spec))
-    windows, results = performed(scene(spec, **QUICK))
-    found, same = performed(scene(spec, **QUICK), interpreted=False)
+    windows, results = performed(scene(spec, duration="5 s"))
+    found, same = performed(scene(spec, duration="5 s"), interpreted=False)
     assert found.equals(windows)
     assert same == results
     assert windows["cwnd"].n_unique() > 8
