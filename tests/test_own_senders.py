@@ -203,7 +203,7 @@ def test_a_pace_is_kept(tmp_path: Path) -> None:
     assert results["classes"]["long"]["goodput"] == pytest.approx(1e6, rel=0.03)
 
 
-@pytest.mark.parametrize(("hook", "window", "path"), [("on_loss", 100.0, {}), ("on_ecn", 50.0, PATHS["marks"])])
+@pytest.mark.parametrize(("hook", "window", "path"), [("on_loss", 100.0, {}), ("on_ecn", 80.0, PATHS["marks"])])
 def test_a_pace_that_a_reduction_sets_is_taken_at_once(
     tmp_path: Path, hook: str, window: float, path: dict[str, Any]
 ) -> None:
