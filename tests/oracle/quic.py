@@ -49,7 +49,7 @@ class Point:
         return f"{self.congestion}_{self.rate}m_{self.rtt}ms_{self.aqm}_n{self.count}"
 
     def scenario(self, traffic: Mapping[str, object]) -> Scenario:
-        """The link with this traffic; the round trip is all in the link, and the buffer holds what it does."""
+        """The link with this traffic; the round trip is all in the link, and the buffer is that of the path."""
         packets = max(20, self.rate * self.rtt // 12)
         text = (
             f'title = "{self.name}"\nduration = "{DURATION} s"\nwarmup = "{WARMUP} s"\naqm = "{self.aqm}"\n'
