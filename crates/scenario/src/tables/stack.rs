@@ -46,8 +46,8 @@ pub(super) fn quic(table: &TrafficTable, path: &str, reader: &mut Reader<'_>) {
     if let Some(size) = table.packet_size.filter(|size| *size < least)
         && reader.fine(&[&at])
     {
-        let (least, payload) = (least.value(), Bytes(Download::LEAST_PAYLOAD).value());
-        let message = format!("must be at least {least}, because QUIC's path carries {payload} of payload");
+        let (least, payload) = (least.value(), Download::LEAST_PAYLOAD);
+        let message = format!("must be at least {least}, because QUIC's path carries {payload} B of payload");
         reader.refuse(&at, Some(size.value().to_string()), message);
     }
     let at = below(path, "ecn");
