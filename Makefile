@@ -31,7 +31,7 @@ demo: $(STAMPS)/engine ## run LRED experiment 1 (N = 400) for five AQMs: table, 
 test: setup ## run every test
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory javascript playground; \
 	else echo "JavaScript and the playground are not tested"; fi
-	cargo test --workspace --quiet --tests
+	cargo test --workspace --features stacks/quinn --quiet --tests
 	cargo test --workspace --quiet --doc
 	cargo test --package aqm --no-default-features --quiet --test all verdicts
 	$(BIN)/pytest -n logical --dist worksteal
@@ -83,7 +83,7 @@ digests: setup ## check that builds for other processors come to the recorded re
 
 lint: setup ## check format, lints, types and prose; warnings are errors
 	rustfmt --check --edition 2024 $$(git ls-files '*.rs')
-	cargo clippy --workspace --all-targets --quiet -- --deny warnings
+	cargo clippy --workspace --all-targets --features stacks/quinn --quiet -- --deny warnings
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy

@@ -16,6 +16,7 @@ ALLOWED = {
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "CC0-1.0",
+    "ISC",
     "MIT",
     "Unicode-3.0",
     "Unlicense",

@@ -32,7 +32,7 @@ def test_our_tail_drop_is_that_of_ns3(program: ns3.Ns3) -> None:
     assert theirs.pop("reasons") == {"Queue disc limit exceeded": theirs["drops"]}
     assert ours.pop("reasons") == {"No room in the queue": ours["drops"]}
     assert ours == theirs
-    assert ours["drops"] > 10
+    assert ours["drops"] > 0
 
 
 def test_packets_are_marked_and_dropped_with_reasons(program: ns3.Ns3) -> None:
@@ -55,7 +55,7 @@ def test_every_discipline_runs(program: ns3.Ns3, name: str) -> None:
 
 
 def test_a_discipline_that_does_not_exist_is_refused(program: ns3.Ns3) -> None:
-    with pytest.raises(Failed, match="nothing = "):
+    with pytest.raises(Failed, match="aqm = nothing: must be one of droptail"):
         run(program, "--set=Discipline=nothing")
 
 

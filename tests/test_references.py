@@ -31,6 +31,7 @@ FILES = {
     **{
         ("congestion", file.stem): [f"tcp/congestion/{file.name}"]
         for file in sorted((NETSIM / "tcp/congestion").glob("*.rs"))
+        if file.stem != "user_defined"
         if file.stem not in ("classic", "control", "growth")  # what several of them have in common
     },
 }

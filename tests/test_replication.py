@@ -51,6 +51,9 @@ class Waiting:
     def flows(self) -> Any:
         return self.real.flows()
 
+    def qlogs(self) -> Any:
+        return self.real.qlogs()
+
 
 @pytest.fixture
 def behaviour(monkeypatch: pytest.MonkeyPatch) -> dict[int, Any]:

@@ -107,6 +107,10 @@ def test_the_example_of_every_kind_runs(kind: str, stack: Path) -> None:
         with pytest.raises(ScenarioError, match=r'traffic\.one\.kind = "quic": .*--features quic'):
             Scenario.parse(text).check()
         return
+    if kind == "program":
+        with pytest.raises(ScenarioError, match="only a kernel runs programs"):
+            aqmlab.run(Scenario.parse(text))
+        return
     assert aqmlab.run(Scenario.parse(text)).runs[0].classes["one"]["arrivals"] > 0
 
 

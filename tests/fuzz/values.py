@@ -62,8 +62,8 @@ def _aqm(head: str, draw: random.Random) -> list[str]:
 
 def _entry(i: int, places: tuple[str, str], draw: random.Random) -> list[str]:
     """Return an entry of traffic from one place to the other."""
-    # A trace and a stack need files, and QUIC another build.
-    kinds = [kind for kind in corpus.traffic() if kind not in ("trace", "stack", "quic")]
+    # A trace and a stack need files, QUIC another build, and programs another engine.
+    kinds = [kind for kind in corpus.traffic() if kind not in ("trace", "stack", "quic", "program")]
     kind = draw.choice(kinds)
     common = {key.key for key in corpus.traffic()["ftp"]}
     lines = ["[[traffic]]", f'name = "t{i}"', f'kind = "{kind}"', f'from = "{places[0]}"', f'to = "{places[1]}"']
