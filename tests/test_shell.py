@@ -306,7 +306,8 @@ def test_nothing_stays_after_a_signal(link: Path, number: signal.Signals) -> Non
         assert ("Traffic:" in errors) == (number != signal.SIGKILL)
     require_gone(namespaces, processes)
     assert traces() == before
-    assert Path(used).exists() == (number == signal.SIGKILL)
+    # Another run of this machine may have removed what the killed one left.
+    assert number == signal.SIGKILL or not Path(used).exists()
     with run_folder():  # which removes those that killed processes have left
         assert not Path(used).exists()
 
