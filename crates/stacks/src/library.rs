@@ -124,9 +124,8 @@ pub(crate) fn make(library: &model::Library, wanted: &Wanted<'_>) -> Result<[Box
     let functions = load(Path::new(&library.file), &library.content)?;
     let options =
         CString::new(library.options.as_str()).map_err(|_| "its options have a zero byte".to_owned())?;
-    let wanted_payload = usize::from(wanted.payload);
     let make = |sends| -> Result<Box<dyn Stack>, String> {
-        let wanted = WantedInC {
+        let given = WantedInC {
             size: wanted.size.unwrap_or(NEVER),
             options: options.as_ptr(),
             payload: u32::from(wanted.payload),
@@ -136,9 +135,9 @@ pub(crate) fn make(library: &model::Library, wanted: &Wanted<'_>) -> Result<[Box
         let mut problem = [0; ROOM];
         let make = functions.make.expect(COMPLETE);
         // SAFETY: as the header states it.
-        let end = unsafe { make(&raw const wanted, problem.as_mut_ptr().cast(), ROOM) };
+        let end = unsafe { make(&raw const given, problem.as_mut_ptr().cast(), ROOM) };
         let end = NonNull::new(end).ok_or_else(|| sentence(&problem))?;
-        Ok(Box::new(End { functions, payload: wanted_payload, end: Mutex::new(Pointer(end)) }))
+        Ok(Box::new(End { functions, payload: wanted.payload.into(), end: Mutex::new(Pointer(end)) }))
     };
     Ok([make(1)?, make(0)?])
 }
