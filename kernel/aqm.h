@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * What a law is written against: the contract of crates/aqm, in C and fixed point.
+ *
+ * A law is one file. It lists its numbers, PARAMS, and its signals, SIGNALS, each as X(name, n) for a Q n or X(name, n, most) if its largest
+ * value is less than that of the catalogue, declares `struct params` and `struct state`, which begin with them, and defines
+ *
+ *     start        sets the state at the beginning;
+ *     on_enqueue   returns the verdict on an arrival, which `random`, uniform on 32 bits, decides;
+ *     on_dequeue   if LAW_DEQUEUES, returns that on a packet about to be sent;
+ *     on_idle      if LAW_IDLES, is told when the link has become idle;
+ *     on_period    if LAW_PERIOD, the name of the number with the period in ns, performs n > 0 periodic updates, between
+ *                  which nothing arrived or left.
+ *
+ * It ends with #include "host.h", which makes of it a queue discipline for the kernel, or functions for a test.
+ */
+#ifndef AQM_H
+#define AQM_H
+
+#include "fixed.h"
+
+enum verdict { PASS, MARK, DROP };
+
+struct packet {
+    u32 size; /* bytes */
+    u32 flow; /* equal for all packets of a connection */
+    bool ect;
+    bool udp;
+};
+
+/* What waits, without the packet that is being sent. */
+struct backlog {
+    u64 packets;
+    u64 bytes;
+    bool full; /* the arrival has no room, and is dropped whatever the verdict */
+};
+
+/* A number as a field, and as the text from which the loader knows it. */
+#define AQM_FIELD(name, bits, ...) s64 name;
+#define AQM_TEXT(name, bits, ...) #name ":" #bits ":" #__VA_ARGS__ " "
+
+/* Whether something of this probability, in Q 32, happens. */
+INLINE bool happens(u64 p, u32 random) { return random < p; }
+
+INLINE enum verdict signal(bool markable) { return markable ? MARK : DROP; }
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/* A law as a shared library, for tests: cc -shared -fPIC -O2 -o lred.so lred.c */
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT const char *aqm_params(void) { return params_text; }
+EXPORT const char *aqm_signals(void) { return signals_text; }
+EXPORT u64 aqm_size(void) { return sizeof(struct link); }
+
+EXPORT void aqm_begin(struct link *l, const struct params *k, u64 now) { begin(l, k, now); }
+
+EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
+                       const struct backlog *queue, u32 random)
+{
+    l->queue = *queue;
+    advance(l, k, now);
+    l->queue.full = queue->full;
+    l->idle = false;
+    return on_enqueue(&l->law, k, now, packet, &l->queue, random);
+}
+
+EXPORT int aqm_dequeue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
+                       const struct backlog *queue, u64 sojourn, u32 random)
+{
+    l->queue = *queue;
+    advance(l, k, now);
+    return on_dequeue(&l->law, k, now, packet, &l->queue, sojourn, random);
+}
+
+EXPORT void aqm_free(struct link *l, u64 at) { l->free_at = at; }

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-only OR MIT */
+/*
+ * A law as a queue discipline of the kernel: Qdisc_ops of Linux 6.16 and later, from net/sched/bpf_qdisc.c.
+ *
+ * The queue is a list in a map, with an entry for each queue discipline that is in use. It is a link of its own: with a
+ * rate, packets leave as that link would begin to send them, since such a discipline cannot stand under another one.
+ */
+typedef signed char __s8;
+typedef u8 __u8;
+typedef u16 __u16, __be16, __sum16;
+typedef int __s32;
+typedef u32 __u32, __be32, __wsum;
+typedef s64 __s64;
+typedef u64 __u64;
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct net_device {
+    int ifindex;
+};
+struct netdev_queue {
+    struct net_device *dev;
+};
+struct qdisc_skb_head {
+    u32 qlen;
+};
+struct gnet_stats_queue {
+    u32 qlen;
+    u32 backlog;
+    u32 drops;
+    u32 requeues;
+    u32 overlimits;
+};
+struct Qdisc {
+    u32 limit;
+    struct netdev_queue *dev_queue;
+    struct qdisc_skb_head q;
+    struct gnet_stats_queue qstats;
+};
+struct qdisc_skb_cb {
+    u32 pkt_len;
+    unsigned char data[20];
+};
+struct sk_buff {
+    u32 len;
+    char cb[48];
+};
+struct Qdisc_ops {
+    char id[16];
+    int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
+    struct sk_buff *(*dequeue)(struct Qdisc *);
+    int (*init)(struct Qdisc *, void *, void *);
+    void (*reset)(struct Qdisc *);
+    void (*destroy)(struct Qdisc *);
+};
+#pragma clang attribute pop
+
+enum { BPF_MAP_TYPE_HASH = 1 };
+enum { NET_XMIT_SUCCESS, NET_XMIT_DROP, NET_XMIT_CN };
+
+struct bpf_spin_lock {
+    u32 val;
+};
+struct bpf_list_head {
+    u64 : 64;
+    u64 : 64;
+} __attribute__((aligned(8)));
+struct bpf_list_node {
+    u64 : 64;
+    u64 : 64;
+    u64 : 64;
+} __attribute__((aligned(8)));
+struct bpf_sk_buff_ptr {
+    struct sk_buff *skb;
+};
+
+extern void *bpf_obj_new_impl(u64 type, void *meta) __ksym;
+extern void bpf_obj_drop_impl(void *object, void *meta) __ksym;
+extern int bpf_list_push_back_impl(struct bpf_list_head *head, struct bpf_list_node *node, void *meta, u64 offset) __ksym;
+extern struct bpf_list_node *bpf_list_pop_front(struct bpf_list_head *head) __ksym;
+extern u32 bpf_skb_get_hash(struct sk_buff *skb) __ksym;
+extern void bpf_kfree_skb(struct sk_buff *skb) __ksym;
+extern void bpf_qdisc_skb_drop(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free) __ksym;
+extern void bpf_qdisc_watchdog_schedule(struct Qdisc *sch, u64 expire, u64 slack) __ksym;
+extern void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb) __ksym;
+
+#define obj_new(type) ((type *)bpf_obj_new_impl(bpf_core_type_id_local(type), 0))
+#define holds(type, member) __attribute__((btf_decl_tag("contains:" #type ":" #member)))
+#ifndef container_of
+#define container_of(pointer, type, member) ((type *)((void *)(pointer) - __builtin_offsetof(type, member)))
+#endif
+
+char _license[] SEC("license") = "Dual MIT/GPL";
+
+/* What the loader sets for a device, and for 0, any other: the link, and the law's numbers. */
+struct device {
+    u64 rate; /* bit/s; 0 for the device's own */
+    u64 packets, bytes; /* what may wait; 0 for no limit */
+    struct params law;
+};
+
+struct counts {
+    u64 arrivals, departures, drops_early, drops_full, marks;
+};
+
+struct waiting {
+    struct sk_buff __kptr *skb;
+    u64 arrived;
+    u32 size;
+    struct bpf_list_node node;
+};
+
+struct qdisc {
+    struct bpf_spin_lock lock;
+    struct bpf_list_head line holds(waiting, node);
+    u32 ifindex;
+    struct counts counts;
+    struct device device;
+    struct link link;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __type(key, u32);
+    __type(value, struct device);
+    __uint(max_entries, 256);
+} devices SEC(".maps");
+
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __type(key, u64);
+    __type(value, struct qdisc);
+    __uint(max_entries, 256);
+} qdiscs SEC(".maps");
+
+static const char nothing[sizeof(struct qdisc)];
+
+/*
+ * The clock and the random numbers. With AQM_SCRIPT, for tests, the map `script` has both: arrival n is its entry n, and
+ * the link of the device's `rate` sends as that clock says until the time of the next entry.
+ */
+#ifdef AQM_SCRIPT
+enum { BPF_MAP_TYPE_ARRAY = 2 };
+struct arrival {
+    u64 at;
+    u64 random;
+};
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __type(key, u32);
+    __type(value, struct arrival);
+    __uint(max_entries, 1 << 17);
+} script SEC(".maps");
+u32 arrivals;
+
+INLINE struct arrival scripted(u32 n)
+{
+    struct arrival *found = bpf_map_lookup_elem(&script, &n);
+    return found ? *found : (struct arrival){.at = U64_MAX};
+}
+
+INLINE struct arrival arrival(void) { return scripted(arrivals++); }
+
+INLINE u64 clock(const struct qdisc *q) { return most(q->link.free_at, scripted(arrivals - 1).at); }
+
+INLINE bool waits(const struct qdisc *q, u64 now) { return now >= scripted(arrivals).at; }
+#else
+struct arrival {
+    u64 at;
+    u32 random;
+};
+
+INLINE struct arrival arrival(void) { return (struct arrival){bpf_ktime_get_ns(), bpf_get_prandom_u32()}; }
+
+INLINE u64 clock(const struct qdisc *q) { return bpf_ktime_get_ns(); }
+
+INLINE bool waits(const struct qdisc *q, u64 now) { return q->device.rate && now < q->link.free_at; }
+#endif
+
+#define LATEST 10000000ULL /* ns that the kernel may be late without loss of rate */
+
+INLINE struct qdisc *of(struct Qdisc *sch)
+{
+    u64 key = (u64)sch;
+    return bpf_map_lookup_elem(&qdiscs, &key);
+}
+
+INLINE bool refuses(const struct qdisc *q, u32 size)
+{
+    return (q->device.packets && q->link.queue.packets >= q->device.packets) ||
+           (q->device.bytes && q->link.queue.bytes + size > q->device.bytes);
+}
+
+INLINE u32 length(const struct sk_buff *skb) { return ((struct qdisc_skb_cb *)skb->cb)->pkt_len; }
+
+SEC("struct_ops/enqueue")
+int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+{
+    struct arrival came = arrival();
+    struct qdisc *q = of(sch);
+    struct packet packet = {};
+    struct waiting *new;
+    enum verdict verdict;
+
+    if (!q)
+        goto drop;
+    packet.size = length(skb);
+    packet.flow = bpf_skb_get_hash(skb);
+    advance(&q->link, &q->device.law, came.at);
+    q->link.idle = false;
+    q->link.queue.full = refuses(q, packet.size);
+    q->counts.arrivals++;
+    verdict = on_enqueue(&q->link.law, &q->device.law, came.at, &packet, &q->link.queue, came.random);
+    if (q->link.queue.full) {
+        q->counts.drops_full++;
+        goto drop;
+    }
+    if (verdict == DROP) {
+        q->counts.drops_early++;
+        sch->qstats.drops++;
+        bpf_qdisc_skb_drop(skb, to_free);
+        return NET_XMIT_CN;
+    }
+    new = obj_new(struct waiting);
+    if (!new) {
+        q->counts.drops_full++;
+        goto drop;
+    }
+    new->arrived = came.at;
+    new->size = packet.size;
+    skb = bpf_kptr_xchg(&new->skb, skb);
+    if (skb)
+        bpf_qdisc_skb_drop(skb, to_free);
+    bpf_spin_lock(&q->lock);
+    bpf_list_push_back_impl(&q->line, &new->node, 0, 0);
+    bpf_spin_unlock(&q->lock);
+    q->link.queue.packets++;
+    q->link.queue.bytes += packet.size;
+    sch->q.qlen++;
+    sch->qstats.backlog += packet.size;
+    return NET_XMIT_SUCCESS;
+drop:
+    sch->qstats.drops++;
+    bpf_qdisc_skb_drop(skb, to_free);
+    return NET_XMIT_DROP;
+}
+
+/* The first packet that waits, which then waits no more. */
+INLINE struct waiting *first(struct qdisc *q)
+{
+    struct bpf_list_node *node;
+    bpf_spin_lock(&q->lock);
+    node = bpf_list_pop_front(&q->line);
+    bpf_spin_unlock(&q->lock);
+    return node ? container_of(node, struct waiting, node) : 0;
+}
+
+SEC("struct_ops/dequeue")
+struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
+{
+    u64 now, began, arrived;
+    struct qdisc *q = of(sch);
+    struct sk_buff *skb = 0;
+    struct waiting *next;
+    u32 size;
+
+    if (!q || !q->link.queue.packets)
+        return 0;
+    now = clock(q);
+    if (waits(q, now)) {
+        bpf_qdisc_watchdog_schedule(sch, q->link.free_at, 0);
+        return 0;
+    }
+    next = first(q);
+    if (!next)
+        return 0;
+    arrived = next->arrived;
+    size = next->size;
+    skb = bpf_kptr_xchg(&next->skb, skb);
+    bpf_obj_drop_impl(next, 0);
+    if (!skb)
+        return 0;
+    advance(&q->link, &q->device.law, now);
+    q->link.queue.packets--;
+    q->link.queue.bytes -= size;
+    if (!q->device.rate) {
+        q->link.free_at = now;
+    } else {
+        began = most(most(q->link.free_at, arrived), now - LATEST);
+        q->link.free_at = began + (size * 8000000000ULL + q->device.rate - 1) / q->device.rate;
+    }
+    q->counts.departures++;
+    sch->q.qlen--;
+    sch->qstats.backlog -= size;
+    bpf_qdisc_bstats_update(sch, skb);
+    return skb;
+}
+
+/* An empty queue in place of any that was there, whose packets the map frees. */
+INLINE int renew(struct Qdisc *sch, const struct device *device)
+{
+    u64 key = (u64)sch;
+    struct qdisc *q;
+
+    bpf_map_update_elem(&qdiscs, &key, nothing, 0);
+    q = of(sch);
+    if (!q)
+        return -12; /* ENOMEM */
+    q->ifindex = sch->dev_queue->dev->ifindex;
+    q->device = *device;
+#ifdef AQM_SCRIPT
+    begin(&q->link, &q->device.law, 0);
+#else
+    begin(&q->link, &q->device.law, bpf_ktime_get_ns());
+#endif
+    sch->limit = device->packets;
+    sch->q.qlen = 0;
+    sch->qstats.backlog = 0;
+    return 0;
+}
+
+SEC("struct_ops/init")
+int BPF_PROG(init, struct Qdisc *sch, void *options, void *extack)
+{
+    u32 ifindex = sch->dev_queue->dev->ifindex, any = 0;
+    struct device *device = bpf_map_lookup_elem(&devices, &ifindex);
+
+    if (!device)
+        device = bpf_map_lookup_elem(&devices, &any);
+    return device ? renew(sch, device) : -22; /* EINVAL */
+}
+
+SEC("struct_ops/reset")
+void BPF_PROG(reset, struct Qdisc *sch)
+{
+    struct qdisc *q = of(sch);
+    if (q) {
+        struct device device = q->device;
+        renew(sch, &device);
+    }
+}
+
+SEC("struct_ops/destroy")
+void BPF_PROG(destroy, struct Qdisc *sch)
+{
+    u64 key = (u64)sch;
+    bpf_map_delete_elem(&qdiscs, &key);
+}
+
+SEC(".struct_ops")
+struct Qdisc_ops ops = {
+    .id = "aqm_" NAME,
+    .enqueue = (void *)enqueue,
+    .dequeue = (void *)dequeue,
+    .init = (void *)init,
+    .reset = (void *)reset,
+    .destroy = (void *)destroy,
+};
