@@ -24,8 +24,9 @@ enum verdict { PASS, MARK, DROP };
 struct packet {
     u32 size; /* bytes */
     u32 flow; /* equal for all packets of a connection */
-    bool ect;
+    bool ect; /* its transport is ECN-capable */
     bool udp;
+    bool ce; /* it is marked already */
 };
 
 /* What waits, without the packet that is being sent. */

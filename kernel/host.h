@@ -13,11 +13,11 @@ INLINE void on_idle(struct state *s, const struct params *k, u64 now) {}
 
 /* The link, and the law's memory. */
 struct link {
+    struct state law;
     u64 free_at; /* when the last packet has been sent */
     u64 due; /* the next periodic update */
     u64 idle; /* whether the law knows that the link is idle */
     struct backlog queue;
-    struct state law;
 };
 
 INLINE void periods(struct link *l, const struct params *k, u64 until)
@@ -53,8 +53,9 @@ INLINE void begin(struct link *l, const struct params *k, u64 now)
     start(&l->law, k);
 }
 
-static const char params_text[] = PARAMS(AQM_TEXT);
-static const char signals_text[] = SIGNALS(AQM_TEXT);
+/* aqmlab finds these texts in the compiled file. */
+__attribute__((section(".aqm"), used)) static const char params_text[] = "aqmlab params " PARAMS(AQM_TEXT);
+__attribute__((section(".aqm"), used)) static const char signals_text[] = "aqmlab signals " SIGNALS(AQM_TEXT);
 
 #ifdef __bpf__
 #include "qdisc.h"

@@ -47,6 +47,10 @@ struct sk_buff {
     u32 len;
     char cb[48];
 };
+struct __sk_buff {
+    u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto, priority, ingress_ifindex;
+    u32 ifindex, tc_index, cb[5];
+};
 struct Qdisc_ops {
     char id[16];
     int (*enqueue)(struct sk_buff *, struct Qdisc *, struct sk_buff **);
@@ -72,6 +76,9 @@ struct bpf_list_node {
     u64 : 64;
     u64 : 64;
 } __attribute__((aligned(8)));
+struct bpf_iter_num {
+    u64 opaque[1];
+} __attribute__((aligned(8)));
 struct bpf_sk_buff_ptr {
     struct sk_buff *skb;
 };
@@ -80,6 +87,9 @@ extern void *bpf_obj_new_impl(u64 type, void *meta) __ksym;
 extern void bpf_obj_drop_impl(void *object, void *meta) __ksym;
 extern int bpf_list_push_back_impl(struct bpf_list_head *head, struct bpf_list_node *node, void *meta, u64 offset) __ksym;
 extern struct bpf_list_node *bpf_list_pop_front(struct bpf_list_head *head) __ksym;
+extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym;
+extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
+extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
 extern u32 bpf_skb_get_hash(struct sk_buff *skb) __ksym;
 extern void bpf_kfree_skb(struct sk_buff *skb) __ksym;
 extern void bpf_qdisc_skb_drop(struct sk_buff *skb, struct bpf_sk_buff_ptr *to_free) __ksym;
@@ -108,17 +118,18 @@ struct counts {
 struct waiting {
     struct sk_buff __kptr *skb;
     u64 arrived;
-    u32 size;
+    struct packet packet;
     struct bpf_list_node node;
 };
 
+/* `aqmlab kernel show` reads this as far as the law's signals, with which its state begins. */
 struct qdisc {
-    struct bpf_spin_lock lock;
-    struct bpf_list_head line holds(waiting, node);
-    u32 ifindex;
+    u64 ifindex;
     struct counts counts;
     struct device device;
     struct link link;
+    struct bpf_spin_lock lock;
+    struct bpf_list_head line holds(waiting, node);
 };
 
 struct {
@@ -134,6 +145,14 @@ struct {
     __type(value, struct qdisc);
     __uint(max_entries, 256);
 } qdiscs SEC(".maps");
+
+/* Marks that the law has decided on a device whose ECN field the program `mark` reads, and that no packet carries yet. */
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __type(key, u32);
+    __type(value, u64);
+    __uint(max_entries, 256);
+} marks SEC(".maps");
 
 static const char nothing[sizeof(struct qdisc)];
 
@@ -193,21 +212,53 @@ INLINE bool refuses(const struct qdisc *q, u32 size)
            (q->device.bytes && q->link.queue.bytes + size > q->device.bytes);
 }
 
-INLINE u32 length(const struct sk_buff *skb) { return ((struct qdisc_skb_cb *)skb->cb)->pkt_len; }
+/* What `mark` writes of a packet for the queue discipline: its ECN field, after what no other program writes there. */
+struct note {
+    u32 own;
+    u32 ecn;
+};
+#define OWN 0x6d7161a9
+#define CE 3
+
+INLINE struct packet arriving(struct sk_buff *skb)
+{
+    const struct qdisc_skb_cb *cb = (struct qdisc_skb_cb *)skb->cb;
+    const struct note *note = (const struct note *)cb->data;
+    u32 ecn = note->own == OWN ? note->ecn : 0;
+    return (struct packet){.size = cb->pkt_len, .flow = bpf_skb_get_hash(skb), .ect = ecn != 0, .ce = ecn == CE};
+}
+
+/* A queue discipline may not write to packets: the next one that is ECN-capable carries the mark. */
+INLINE void owe(struct qdisc *q, const struct packet *packet)
+{
+    u32 ifindex = q->ifindex;
+    u64 *owed = bpf_map_lookup_elem(&marks, &ifindex);
+    q->counts.marks++;
+    if (owed && !packet->ce)
+        __sync_fetch_and_add(owed, 1);
+}
+
+/* When a packet that leaves now has been sent; a link that is late for a packet that waited has not lost the time. */
+INLINE u64 sent_at(const struct qdisc *q, u64 now, u64 arrived, u32 size)
+{
+    if (!q->device.rate)
+        return now;
+    return most(most(q->link.free_at, arrived), now - LATEST) +
+           (size * 8000000000ULL + q->device.rate - 1) / q->device.rate;
+}
 
 SEC("struct_ops/enqueue")
 int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
 {
     struct arrival came = arrival();
     struct qdisc *q = of(sch);
-    struct packet packet = {};
+    struct packet packet;
     struct waiting *new;
     enum verdict verdict;
 
     if (!q)
         goto drop;
-    packet.size = length(skb);
-    packet.flow = bpf_skb_get_hash(skb);
+    packet = arriving(skb);
     advance(&q->link, &q->device.law, came.at);
     q->link.idle = false;
     q->link.queue.full = refuses(q, packet.size);
@@ -228,8 +279,10 @@ int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff
         q->counts.drops_full++;
         goto drop;
     }
+    if (verdict == MARK)
+        owe(q, &packet);
     new->arrived = came.at;
-    new->size = packet.size;
+    new->packet = packet;
     skb = bpf_kptr_xchg(&new->skb, skb);
     if (skb)
         bpf_qdisc_skb_drop(skb, to_free);
@@ -260,11 +313,10 @@ INLINE struct waiting *first(struct qdisc *q)
 SEC("struct_ops/dequeue")
 struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
 {
-    u64 now, began, arrived;
     struct qdisc *q = of(sch);
-    struct sk_buff *skb = 0;
-    struct waiting *next;
-    u32 size;
+    struct bpf_iter_num each;
+    struct sk_buff *sent = 0;
+    u64 now;
 
     if (!q || !q->link.queue.packets)
         return 0;
@@ -273,29 +325,46 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
         bpf_qdisc_watchdog_schedule(sch, q->link.free_at, 0);
         return 0;
     }
-    next = first(q);
-    if (!next)
-        return 0;
-    arrived = next->arrived;
-    size = next->size;
-    skb = bpf_kptr_xchg(&next->skb, skb);
-    bpf_obj_drop_impl(next, 0);
-    if (!skb)
-        return 0;
     advance(&q->link, &q->device.law, now);
-    q->link.queue.packets--;
-    q->link.queue.bytes -= size;
-    if (!q->device.rate) {
-        q->link.free_at = now;
-    } else {
-        began = most(most(q->link.free_at, arrived), now - LATEST);
-        q->link.free_at = began + (size * 8000000000ULL + q->device.rate - 1) / q->device.rate;
+    bpf_iter_num_new(&each, 0, q->link.queue.packets);
+    while (bpf_iter_num_next(&each)) {
+        struct waiting *next = first(q);
+        struct sk_buff *skb = 0;
+        struct packet packet;
+        enum verdict verdict;
+        u64 arrived;
+
+        if (!next)
+            break;
+        arrived = next->arrived;
+        packet = next->packet;
+        skb = bpf_kptr_xchg(&next->skb, skb);
+        bpf_obj_drop_impl(next, 0);
+        if (!skb)
+            break;
+        q->link.queue.packets--;
+        q->link.queue.bytes -= packet.size;
+        sch->q.qlen--;
+        sch->qstats.backlog -= packet.size;
+        verdict = on_dequeue(&q->link.law, &q->device.law, now, &packet, &q->link.queue, now - arrived,
+                             bpf_get_prandom_u32());
+        if (verdict == DROP) {
+            q->counts.drops_early++;
+            q->link.free_at = most(q->link.free_at, now);
+            sch->qstats.drops++;
+            bpf_kfree_skb(skb);
+            continue;
+        }
+        if (verdict == MARK)
+            owe(q, &packet);
+        q->link.free_at = sent_at(q, now, arrived, packet.size);
+        q->counts.departures++;
+        bpf_qdisc_bstats_update(sch, skb);
+        sent = skb;
+        break;
     }
-    q->counts.departures++;
-    sch->q.qlen--;
-    sch->qstats.backlog -= size;
-    bpf_qdisc_bstats_update(sch, skb);
-    return skb;
+    bpf_iter_num_destroy(&each);
+    return sent;
 }
 
 /* An empty queue in place of any that was there, whose packets the map frees. */
@@ -347,6 +416,33 @@ void BPF_PROG(destroy, struct Qdisc *sch)
 {
     u64 key = (u64)sch;
     bpf_map_delete_elem(&qdiscs, &key);
+}
+
+/* Before the queue discipline: notes the ECN field for it, and sets CE for a mark that is owed. */
+SEC("tc")
+int mark(struct __sk_buff *skb)
+{
+    u32 ifindex = skb->ifindex;
+    u64 *owed = bpf_map_lookup_elem(&marks, &ifindex);
+    u8 head[2] = {};
+    u32 ecn = 0;
+
+    if (!owed)
+        return -1; /* TCX_NEXT */
+    bpf_skb_load_bytes_relative(skb, 0, head, sizeof(head), 1 /* BPF_HDR_START_NET */);
+    if (head[0] >> 4 == 4)
+        ecn = head[1] & 3;
+    else if (head[0] >> 4 == 6)
+        ecn = head[1] >> 4 & 3;
+    skb->cb[0] = OWN;
+    skb->cb[1] = ecn;
+    if (ecn && ecn != CE && *owed) {
+        if ((s64)__sync_fetch_and_add(owed, -1) > 0)
+            bpf_skb_ecn_set_ce(skb);
+        else
+            __sync_fetch_and_add(owed, 1);
+    }
+    return -1;
 }
 
 SEC(".struct_ops")

@@ -38,6 +38,7 @@ COMMANDS = (
     "validate",
     "check",
     "port",
+    "kernel",
     "cite",
     "schema",
     "doctor",

@@ -1,0 +1,176 @@
+"""The command ``aqmlab kernel``, with a command for what is done to a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli import options
+from aqmlab.cli.command import Commands
+from aqmlab.cli.terminal import FAILED, stop
+
+if TYPE_CHECKING:
+    from aqmlab.kernel.devices import Loaded
+    from aqmlab.kernel.objects import Object
+
+kernel = Commands(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    help="Queue disciplines of aqmlab in this machine's kernel (Linux 6.16 and later, as root).",
+    short_help="Load, show and unload queue disciplines of aqmlab in this machine's kernel.",
+)
+
+_Dev = Annotated[str, typer.Argument(metavar="dev", callback=lambda word: _dev(word), help="The word dev, as in tc.")]
+_Device = Annotated[str, typer.Argument(metavar="DEVICE", help="A network device, such as eth0.")]
+
+
+def _dev(word: str) -> str:
+    if word != "dev":
+        raise typer.BadParameter(f"{word}: must be the word dev, before the device, as in `dev eth0`")
+    return word
+
+
+@kernel.command()
+def load(
+    spec: Annotated[
+        str, typer.Argument(metavar="SPEC", help="A discipline with settings: 'lred:q0=50', or 'mine.py:Mine'.")
+    ],
+    dev: _Dev,
+    device: _Device,
+    rate: Annotated[
+        str | None,
+        typer.Option(
+            "--rate",
+            metavar="RATE",
+            help="The rate at which packets leave: '10 Mbit/s'; default: the device's own, from which laws that know "
+            "the rate have it.",
+        ),
+    ] = None,
+    buffer: Annotated[
+        str, typer.Option("--buffer", metavar="SIZE", help="What may wait: '200 packets' or '100 kB'.")
+    ] = "1000 packets",
+    packet: Annotated[
+        str, typer.Option("--packet", metavar="SIZE", help="The usual packet, for laws that count in packets.")
+    ] = "1514 B",
+) -> None:
+    """Make a discipline the queue of a device, in place of the present one.
+
+    What waits there is lost, as with tc. With `ecn=true` a second program marks packets before the queue. A class of
+    your own is translated and compiled first.
+    """
+    import tempfile
+
+    from aqmlab import _core
+    from aqmlab.kernel import devices
+
+    link = devices.Link(
+        _number("--rate", rate, "bit/s") if rate else 0,
+        packets=_number("--buffer", buffer, "packets", "bytes"),
+        bytes=_number("--buffer", buffer, "bytes", "packets"),
+    )
+    with tempfile.TemporaryDirectory() as folder, _refusals():
+        known = {"rate": link.rate or devices.speed(device), "packet_size": _number("--packet", packet, "bytes")}
+        room = {"packets": link.packets} if link.packets else {"bytes": link.bytes}
+        try:
+            law = _law(spec, Path(folder))
+            numbers = _core.kernel_numbers(spec, {**known, **room}, law.fields)
+        except ValueError as error:
+            raise typer.BadParameter(str(error), param_hint="SPEC") from None
+        given = dict(zip((one.name for one in law.parameters), numbers, strict=True))
+        devices.load(law, device, link, numbers, ecn=bool(given.get("ecn")))
+    typer.echo(f"{device}: {law.kind}; its statistics: aqmlab kernel show dev {device}")
+
+
+@kernel.command()
+def unload(dev: _Dev, device: _Device) -> None:
+    """Remove a discipline of aqmlab from a device, which then has the kernel's default.
+
+    With the last device that has it, all that aqmlab has put into the kernel goes.
+    """
+    from aqmlab.kernel import devices
+
+    with _refusals():
+        typer.echo(f"{device}: {devices.unload(device)} is gone")
+
+
+@kernel.command()
+def show(
+    dev: Annotated[
+        str, typer.Argument(metavar="[dev", callback=lambda word: word and _dev(word), show_default=False)
+    ] = "",
+    device: Annotated[str, typer.Argument(metavar="DEVICE]", show_default=False, help="A device; default: all.")] = "",
+    json: options.Json = False,
+) -> None:
+    """Show the disciplines of aqmlab that are loaded: statistics as of tc -s, parameters and signals."""
+    from dataclasses import asdict
+
+    from aqmlab.files import json_text
+    from aqmlab.kernel import devices
+
+    with _refusals():
+        found = devices.loaded(device or None)
+    if json:
+        typer.echo(json_text({"disciplines": [asdict(one) for one in found]}), nl=False)
+        return
+    for one in found:
+        typer.echo(_text(one))
+    if not found:
+        typer.echo(f"no discipline of aqmlab on {device or 'any device'}")
+
+
+def _text(one: Loaded) -> str:
+    """Describe a loaded discipline in lines such as tc's."""
+
+    def listed(values: Mapping[str, float]) -> str:
+        return " ".join(f"{name} {value:.6g}" for name, value in values.items())
+
+    link = one.link
+    room = f"buffer {link.packets} packets" if link.packets else f"buffer {link.bytes} bytes"
+    rate = f" rate {link.rate} bit/s" if link.rate else ""
+    waiting = f"backlog {one.tc['backlog']}b {one.tc['qlen']}p"
+    return (
+        f"{one.device}: {one.kind}{rate} {room} {listed(one.parameters)}\n"
+        f"  sent {one.tc['bytes']} bytes {listed(one.counts)} {waiting}\n"
+        f"  {listed(one.signals)}"
+    )
+
+
+def _law(spec: str, folder: Path) -> Object:
+    """Return the compiled law of a discipline; that of a class is translated and compiled in the folder."""
+    from aqmlab.kernel import objects
+    from aqmlab.scenario import catalogue
+
+    name = spec.partition(":")[0]
+    if not name.endswith(".py"):
+        of = {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
+        return objects.shipped(of.get(name, name))
+    raise NotImplementedError
+
+
+def _number(option: str, text: str, *units: str) -> int:
+    """Return a quantity in the first unit as a whole number; 0 if it has another of the units."""
+    from aqmlab import _core
+
+    number, unit = _core.in_base_unit(text) or (0.0, "")
+    if unit not in units or number < 1:
+        raise typer.BadParameter(f"{text}: must be at least 1, in {' or '.join(units)}", param_hint=option)
+    return round(number) if unit == units[0] else 0
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """Stop with what the kernel says where it refuses, or what it lacks."""
+    from aqmlab.kernel import devices
+
+    if lacking := devices.lacking():
+        stop(FAILED, lacking)
+    try:
+        yield
+    except OSError as error:
+        stop(FAILED, f"{error.filename}: {error.strerror}" if error.filename else str(error))

@@ -1,0 +1,1 @@
+"""The laws of ``kernel/`` as queue disciplines of this machine's kernel, in BPF."""

@@ -1,0 +1,118 @@
+"""The compiled laws: where they and the headers are, what they declare, and the compiler for others."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_PACKAGE = Path(__file__).parent
+_CHECKOUT = _PACKAGE.parents[2] / "kernel"
+
+SUFFIX = ".bpf.o"
+
+COMPILERS = ("clang", *(f"clang-{version}" for version in range(22, 16, -1)))
+"""Compilers for BPF, the first that is there is used."""
+
+_FLAGS = ("-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wno-missing-declarations")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number of a law: `bits` binary digits are after the point."""
+
+    name: str
+    bits: int
+
+    def value(self, number: int) -> float:
+        """Return the value for which a whole number stands."""
+        return number / (1 << self.bits)
+
+
+@dataclass(frozen=True)
+class Object:
+    """A law, compiled for the kernel."""
+
+    path: Path
+
+    @property
+    def kind(self) -> str:
+        """Its name as a queue discipline, as in ``tc qdisc add dev eth0 root aqm_lred``."""
+        return f"aqm_{self.path.name.removesuffix(SUFFIX)}"
+
+    @cached_property
+    def fields(self) -> str:
+        """The text of its parameters, from which `aqmlab._core.kernel_numbers` computes their numbers."""
+        return self._text("params")
+
+    @property
+    def parameters(self) -> list[Number]:
+        """Its parameters, in their order."""
+        return _numbers(self.fields)
+
+    @property
+    def signals(self) -> list[Number]:
+        """Its signals, in their order."""
+        return _numbers(self._text("signals"))
+
+    def _text(self, what: str) -> str:
+        found = re.search(rb"aqmlab " + what.encode() + rb" ([^\0]*)\0", self.path.read_bytes())
+        if found is None:
+            raise ValueError(f"{self.path}: not a law that was compiled with aqmlab's headers")
+        return found.group(1).decode()
+
+
+def _numbers(text: str) -> list[Number]:
+    return [Number(name, int(bits)) for name, bits, *_ in (entry.split(":") for entry in text.split())]
+
+
+def headers() -> Path:
+    """Return the folder of the headers: the package's, or in a checkout, ``kernel``."""
+    return _PACKAGE if (_PACKAGE / "aqm.h").is_file() else _CHECKOUT
+
+
+def names() -> list[str]:
+    """Return the names of the laws that are compiled."""
+    return sorted(path.name.removesuffix(SUFFIX) for path in _PACKAGE.glob(f"*{SUFFIX}"))
+
+
+def shipped(name: str) -> Object:
+    """Return the compiled law of an algorithm.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    if name not in names():
+        listed = ", ".join(names())
+        cure = f"must be one of {listed}" if listed else "no law is compiled; make kernel-disciplines does it"
+        raise ValueError(f"{name}: {cure}, or a class in a file, FILE.py:CLASS")
+    return Object(_PACKAGE / f"{name}{SUFFIX}")
+
+
+def compiler() -> str | None:
+    """Return the compiler for BPF, if there is one."""
+    return next(filter(None, map(shutil.which, COMPILERS)), None)
+
+
+def compiled(source: Path, out: Path) -> Object:
+    """Compile a law for the kernel.
+
+    Raises
+    ------
+    ValueError
+        If there is no compiler, or it refuses the law.
+    """
+    clang = compiler()
+    if clang is None:
+        raise ValueError(f"{source}: a class is compiled by clang, which is missing: apt install clang libbpf-dev")
+    done = subprocess.run(
+        [clang, *_FLAGS, f"-I{headers()}", "-c", str(source), "-o", str(out)], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise ValueError(f"{source}: {clang} refuses it:\n{done.stderr.strip()}")
+    return Object(out)
