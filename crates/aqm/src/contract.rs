@@ -3,6 +3,7 @@
 
 use crate::params::{ParamError, Params};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
+use alloc::vec::Vec;
 
 /// The properties of a packet that an algorithm may read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -174,6 +175,15 @@ impl Reading {
     }
 }
 
+/// The numbers of a law that are not parameters as written, since they depend on the port or on several parameters.
+#[derive(Clone, PartialEq, Default, Debug)]
+pub struct Numbers {
+    /// Each with its name. A parameter of the same name is thereby replaced.
+    pub values: Vec<(&'static str, f64)>,
+    /// The parameters on which they depend, besides those of the same name.
+    pub of: &'static [&'static str],
+}
+
 /// An AQM algorithm on one queue: it decides, and [`Queue`](crate::Queue) acts.
 ///
 /// The host calls [`on_enqueue`](Aqm::on_enqueue) for every arrival before it is queued, even if the buffer is full;
@@ -217,6 +227,12 @@ pub trait Aqm: Sized {
     /// The target queue length in packets, if the algorithm has one.
     fn target(_params: &Self::Params) -> Option<f64> {
         None
+    }
+
+    /// The numbers of its program in fixed point that are not parameters as written; see
+    /// [`AnyParams::fixed`](crate::AnyParams::fixed).
+    fn fixed(_params: &Self::Params, _port: &Port) -> Numbers {
+        Numbers::default()
     }
 
     /// Decides on an arriving packet.

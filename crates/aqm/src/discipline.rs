@@ -1,6 +1,6 @@
 //! The contract of an algorithm that keeps several queues in one buffer.
 
-use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Numbers, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Params};
 use crate::unit::{Rate, Span, Time};
 
@@ -121,6 +121,11 @@ pub trait Discipline: Sized {
     /// See [`Aqm::target`](crate::Aqm::target).
     fn target(_params: &Self::Params) -> Option<f64> {
         None
+    }
+
+    /// See [`Aqm::fixed`](crate::Aqm::fixed).
+    fn fixed(_params: &Self::Params, _port: &Port) -> Numbers {
+        Numbers::default()
     }
 
     /// The number of lanes, which is constant and at least one.

@@ -29,6 +29,7 @@ mod composite;
 pub mod contract;
 pub mod discipline;
 pub mod dscp;
+pub mod fixed;
 #[cfg(test)]
 mod fixture;
 mod float;

@@ -278,7 +278,7 @@ fn checked(spec: &Spec, value: &Value) -> Result<Value, ParamError> {
 }
 
 /// A value that [`checked`] has returned, in base units.
-fn plain(spec: &Spec, value: &Value) -> Plain {
+pub(crate) fn plain(spec: &Spec, value: &Value) -> Plain {
     use crate::params::Field;
     let number = match (spec.kind, spec.unit) {
         (ParamKind::Quantity(_), "s") => Span::read(value).map(Span::secs),

@@ -465,7 +465,7 @@ mod _core {
     #[pymodule_export]
     use super::own::{CompiledCodeError, Draws, Flow, Packet, Queue, StackError, uniform_address};
     #[pymodule_export]
-    use super::qdisc::Qdisc;
+    use super::qdisc::{Qdisc, kernel_numbers};
     #[pymodule_export]
     use super::rows::rows;
     #[pymodule_export]

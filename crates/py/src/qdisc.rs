@@ -57,6 +57,25 @@ fn refused(error: impl Display) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
+/// The discipline that a text states.
+fn discipline(aqm: &str) -> PyResult<AnyParams> {
+    if let Some((reference, _)) = split(aqm) {
+        AnyParams::user_defined(reference, None).map_err(refused)?;
+    }
+    aqm.parse().map_err(refused)
+}
+
+/// The numbers of the kernel's program of a discipline, in the order of its fields; `link` is that of a `Qdisc`.
+#[pyfunction]
+pub(crate) fn kernel_numbers(
+    aqm: &str,
+    link: BTreeMap<String, Bound<'_, PyAny>>,
+    fields: &str,
+) -> PyResult<Vec<i64>> {
+    let (params, port) = (discipline(aqm)?, Link::read(&link)?);
+    params.check_on(&port).and_then(|()| params.fixed(&port, fields)).map_err(refused)
+}
+
 /// A time in seconds as one that the queue knows.
 fn time(now: f64) -> PyResult<Time> {
     if !(0.0..9e9).contains(&now) {
@@ -113,10 +132,7 @@ impl Qdisc {
         interpreted: bool,
     ) -> PyResult<Self> {
         let port = Link::read(&link)?;
-        if let Some((reference, _)) = split(aqm) {
-            AnyParams::user_defined(reference, None).map_err(refused)?;
-        }
-        let params: AnyParams = aqm.parse().map_err(refused)?;
+        let params = discipline(aqm)?;
         let queue = aqm::Qdisc::new(&params, &port, seed).map_err(refused)?;
         if queue.algorithm().reads_acks() {
             return Err(refused(

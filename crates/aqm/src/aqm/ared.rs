@@ -27,7 +27,7 @@
 //! re-implementation of Linux's code.
 
 use crate::aqm::red::{self, Red, Spacing};
-use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Rate, Span, Time};
 
@@ -142,6 +142,12 @@ impl Aqm for Ared {
             bottom: params.least_max_p(port.rate),
             frozen_gentle: params.frozen_gentle,
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let mut numbers = Red::fixed(&params.red, port);
+        numbers.values.push(("bottom", params.least_max_p(port.rate)));
+        numbers
     }
 
     fn preset(name: &str) -> Option<Params> {

@@ -30,7 +30,7 @@
 //! Kunniyur, Srikant, "Analysis and design of an adaptive virtual queue (AVQ) algorithm for active queue
 //! management", SIGCOMM 2001; ns-2.35, vq.cc. Tested against both.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Limit, Time};
 
@@ -148,6 +148,12 @@ impl Aqm for Avq {
             arrived: Time::ZERO,
             counted: None,
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let avq = Self::new(params, port);
+        let values = vec![("packet", avq.packet), ("buffer", avq.buffer), ("c", avq.c)];
+        Numbers { values, of: &["buflim", "mean_packet"] }
     }
 
     fn preset(name: &str) -> Option<Params> {

@@ -21,7 +21,7 @@
 //! Feng, Kandlur, Saha, Shin, "Blue: a new class of active queue management algorithms", U. Michigan
 //! CSE-TR-387-99, 1999; the defaults are those of the survey of Koo et al. Tested against the pseudocode.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Span, Time};
 
@@ -134,6 +134,11 @@ impl Aqm for Blue {
             ecn: params.ecn,
             is_idle: false,
         }
+    }
+
+    fn fixed(params: &Params, _: &Port) -> Numbers {
+        // No queue is longer than 2^32 packets.
+        Numbers { values: vec![("l", params.l.unwrap_or(f64::from(u32::MAX)))], of: &[] }
     }
 
     fn preset(name: &str) -> Option<Params> {

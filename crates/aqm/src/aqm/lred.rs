@@ -36,7 +36,7 @@
 //! # Sources
 //! The LRED paper: equations (2) and (3), figure 3, section 3. Tested against that pseudocode.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::float::sqrt;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
@@ -170,6 +170,11 @@ impl Aqm for Lred {
         };
         lred.measure(0.0);
         lred
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let mean = params.mean_packet.unwrap_or(port.packet).0 as f64;
+        Numbers { values: vec![("mean_packet", mean)], of: &[] }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

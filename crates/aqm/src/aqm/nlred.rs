@@ -20,7 +20,7 @@
 //! 2006; ns-3, red-queue-disc.cc (NLRED). Tested against the equation.
 
 use crate::aqm::red::{self, Curve, Red};
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::ParamError;
 use crate::unit::Time;
 
@@ -44,6 +44,10 @@ impl Aqm for Nlred {
         red.curve = Curve::Quadratic;
         red.gentle_p = (1.5 * red.max_p).min(1.0);
         Self(red)
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        Red::fixed(&params.red, port)
     }
 
     fn preset(name: &str) -> Option<Params> {

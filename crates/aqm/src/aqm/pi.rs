@@ -32,7 +32,7 @@
 //! INFOCOM 2001; ns-2.35, pi.cc, against whose update equation it is tested. The design is compared with the gains
 //! that its authors and the survey of Koo et al. print, and with independently computed gains of the LRED paper's PI*.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::float::sqrt;
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Frequency, Rate, Span, Time};
@@ -165,6 +165,13 @@ impl Aqm for Pi {
             p: 0.0,
             q_old: 0.0,
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let pi = Self::new(params, port);
+        let period = pi.period.nanos() as f64;
+        let values = vec![("a", pi.a), ("b", pi.b), ("period", period), ("mean_packet", pi.mean)];
+        Numbers { values, of: &["frequency", "design"] }
     }
 
     fn preset(name: &str) -> Option<Params> {

@@ -50,7 +50,7 @@
 //! The RAQM paper: equations (2), (3), (12), (13), figure 1. Tested against figure 1, in every reading of `counts` and
 //! `fed`, and against vectors of both readings of alpha.
 
-use crate::contract::{Aqm, Backlog, CLASSES, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, CLASSES, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::{ParamError, Range};
 use crate::unit::{Bytes, Span, Time};
 use crate::weights::{Weights, factor};
@@ -355,6 +355,13 @@ impl Aqm for Raqm {
             c,
             p: 0.0,
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let raqm = Self::new(params, port);
+        let expected = raqm.aggregates[0].expected;
+        let values = vec![("expected", expected), ("c", raqm.c), ("mean_packet", raqm.mean)];
+        Numbers { values, of: &["gamma"] }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

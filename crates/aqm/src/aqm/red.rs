@@ -71,7 +71,7 @@
 //! RedDropper.ned; Cisco, "Congestion avoidance overview" and the command reference on random-detect; the study of
 //! tail drop, RED, GRED and GRED-I; the survey of Koo et al., which leaves the rest to the ns-2 of its time.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Reading, Signal, Uniform, Verdict};
 use crate::float::{floor, round};
 use crate::params::ParamError;
 use crate::unit::{Bytes, Time};
@@ -373,6 +373,33 @@ impl Aqm for Red {
             ages: params.ages,
             kernel: (params.form == Form::Linux).then(|| Box::new(Kernel::new(params, &effective))),
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let red = Self::new(params, port);
+        let values = vec![
+            ("min_th", red.min_th),
+            ("max_th", red.max_th),
+            ("max_p", red.max_p),
+            ("w_q", red.w_q),
+            ("by_size", f64::from(u8::from(red.by_size))),
+            ("mean_packet", red.mean.0 as f64),
+            ("c", red.c),
+            // At a weight of 1 nothing remains.
+            ("log2_decay", (libm::log1p(-red.w_q) * core::f64::consts::LOG2_E).max(-1024.0)),
+        ];
+        let of = &[
+            "min_bytes",
+            "max_bytes",
+            "linterm",
+            "plog",
+            "burst",
+            "rules",
+            "pkrate",
+            "bandwidth",
+            "target_delay",
+        ];
+        Numbers { values, of }
     }
 
     fn preset(name: &str) -> Option<Params> {

@@ -29,7 +29,7 @@
 //! Athuraliya, Li, Low, Yin, "REM: active queue management", IEEE Network 15(3), 2001; the LRED paper's
 //! equation (36); ns-2.35, rem.cc. Tested against both equations.
 
-use crate::contract::{Aqm, Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Aqm, Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::params::Range;
 use crate::unit::{Bytes, Span, Time};
 
@@ -175,6 +175,17 @@ impl Aqm for Rem {
             arrived: Backlog::default(),
             input: 0.0,
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let rem = Self::new(params, port);
+        let values = vec![
+            ("log2_phi", rem.ln_phi * core::f64::consts::LOG2_E),
+            ("by_size", f64::from(u8::from(rem.by_size))),
+            ("mean_packet", rem.mean),
+            ("c", rem.c),
+        ];
+        Numbers { values, of: &["phi"] }
     }
 
     fn preset(name: &str) -> Option<Params> {
