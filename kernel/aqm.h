@@ -23,13 +23,18 @@ enum verdict { PASS, MARK, DROP };
 
 struct packet {
     u32 size; /* bytes */
-    u32 flow; /* equal for all packets of a connection */
-    bool ect; /* its transport is ECN-capable */
+    u32 flow; /* equal for all packets of a connection in one direction */
+    u32 pair; /* equal for all packets from one host to another; of a law with lanes only, as the next two */
     bool udp;
+    u8 lane; /* what `lane` returned */
+    bool ect; /* its transport is ECN-capable */
     bool ce; /* it is marked already */
-};
+} __attribute__((aligned(8)));
 
-/* What waits, without the packet that is being sent. */
+/*
+ * What waits, without the packet that is being sent. A law that keeps LAW_LANES queues is given 1 + LAW_LANES of these, of
+ * the whole and of each lane, and defines `lane`, the lane of an arrival, and `serve`, that of the next packet to be sent.
+ */
 struct backlog {
     u64 packets;
     u64 bytes;

@@ -11,13 +11,21 @@ INLINE enum verdict on_dequeue(struct state *s, const struct params *k, u64 now,
 INLINE void on_idle(struct state *s, const struct params *k, u64 now) {}
 #endif
 
+#ifdef LAW_LANES
+#define LANES LAW_LANES
+#else
+#define LANES 0
+INLINE u32 lane(struct state *s, const struct params *k, u64 now, const struct packet *packet) { return 0; }
+INLINE u32 serve(struct state *s, const struct params *k, u64 now, const struct backlog *queue) { return 0; }
+#endif
+
 /* The link, and the law's memory. */
 struct link {
     struct state law;
     u64 free_at; /* when the last packet has been sent */
     u64 due; /* the next periodic update */
     u64 idle; /* whether the law knows that the link is idle */
-    struct backlog queue;
+    struct backlog queue[1 + LANES];
 };
 
 INLINE void periods(struct link *l, const struct params *k, u64 until)
@@ -28,20 +36,33 @@ INLINE void periods(struct link *l, const struct params *k, u64 until)
         return;
     n = (until - l->due) / period + 1;
     l->due += n * period;
-    l->queue.full = false;
-    on_period(&l->law, k, &l->queue, n);
+    l->queue->full = false;
+    on_period(&l->law, k, l->queue, n);
 #endif
 }
 
 /* Performs what happened before an arrival or departure at `now`. Of simultaneous events the periodic update is first. */
 INLINE void advance(struct link *l, const struct params *k, u64 now)
 {
-    if (!l->idle && !l->queue.packets && l->free_at <= now) {
+    if (!l->idle && !l->queue->packets && l->free_at <= now) {
         periods(l, k, l->free_at);
         on_idle(&l->law, k, l->free_at);
         l->idle = true;
     }
     periods(l, k, now);
+}
+
+/* Adds to the whole and to a lane, or with minus one packet, takes away. */
+INLINE void count(struct link *l, u32 lane, s64 packets, u32 size)
+{
+    l->queue->packets += packets;
+    l->queue->bytes += packets * size;
+#ifdef LAW_LANES
+    if (lane < LANES) {
+        l->queue[1 + lane].packets += packets;
+        l->queue[1 + lane].bytes += packets * size;
+    }
+#endif
 }
 
 INLINE void begin(struct link *l, const struct params *k, u64 now)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT */
 /* A law as a shared library, for tests: cc -shared -fPIC -O2 -o lred.so lred.c */
+#include <string.h>
+
 #define EXPORT __attribute__((visibility("default")))
 
 EXPORT const char *aqm_params(void) { return params_text; }
@@ -8,22 +10,32 @@ EXPORT u64 aqm_size(void) { return sizeof(struct link); }
 
 EXPORT void aqm_begin(struct link *l, const struct params *k, u64 now) { begin(l, k, now); }
 
+/* The lane is in the second byte. */
 EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u32 random)
 {
-    l->queue = *queue;
+    struct packet own = *packet;
+    memcpy(l->queue, queue, sizeof(l->queue));
     advance(l, k, now);
-    l->queue.full = queue->full;
+    l->queue->full = queue->full;
     l->idle = false;
-    return on_enqueue(&l->law, k, now, packet, &l->queue, random);
+    own.lane = lane(&l->law, k, now, packet);
+    return on_enqueue(&l->law, k, now, &own, l->queue, random) | own.lane << 8;
+}
+
+EXPORT int aqm_serve(struct link *l, const struct params *k, u64 now, const struct backlog *queue)
+{
+    memcpy(l->queue, queue, sizeof(l->queue));
+    advance(l, k, now);
+    return serve(&l->law, k, now, l->queue);
 }
 
 EXPORT int aqm_dequeue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u64 sojourn, u32 random)
 {
-    l->queue = *queue;
+    memcpy(l->queue, queue, sizeof(l->queue));
     advance(l, k, now);
-    return on_dequeue(&l->law, k, now, packet, &l->queue, sojourn, random);
+    return on_dequeue(&l->law, k, now, packet, l->queue, sojourn, random);
 }
 
 EXPORT void aqm_free(struct link *l, u64 at) { l->free_at = at; }

@@ -46,6 +46,8 @@ struct qdisc_skb_cb {
 struct sk_buff {
     u32 len;
     char cb[48];
+    u16 network_header;
+    unsigned char *head, *data;
 };
 struct __sk_buff {
     u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto, priority, ingress_ifindex;
@@ -118,7 +120,7 @@ struct counts {
 struct waiting {
     struct sk_buff __kptr *skb;
     u64 arrived;
-    struct packet packet;
+    u64 packet[sizeof(struct packet) / 8]; /* the verifier knows no store over several members */
     struct bpf_list_node node;
 };
 
@@ -130,6 +132,9 @@ struct qdisc {
     struct link link;
     struct bpf_spin_lock lock;
     struct bpf_list_head line holds(waiting, node);
+#ifdef LAW_LANES
+    struct bpf_list_head second holds(waiting, node);
+#endif
 };
 
 struct {
@@ -208,8 +213,8 @@ INLINE struct qdisc *of(struct Qdisc *sch)
 
 INLINE bool refuses(const struct qdisc *q, u32 size)
 {
-    return (q->device.packets && q->link.queue.packets >= q->device.packets) ||
-           (q->device.bytes && q->link.queue.bytes + size > q->device.bytes);
+    return (q->device.packets && q->link.queue->packets >= q->device.packets) ||
+           (q->device.bytes && q->link.queue->bytes + size > q->device.bytes);
 }
 
 /* What `mark` writes of a packet for the queue discipline: its ECN field, after what no other program writes there. */
@@ -228,6 +233,39 @@ INLINE struct packet arriving(struct sk_buff *skb)
     return (struct packet){.size = cb->pkt_len, .flow = bpf_skb_get_hash(skb), .ect = ecn != 0, .ce = ecn == CE};
 }
 
+#ifdef LAW_LANES
+struct bpf_dynptr {
+    u64 opaque[2];
+} __attribute__((aligned(8)));
+extern int bpf_dynptr_from_skb(struct sk_buff *skb, u64 flags, struct bpf_dynptr *ptr) __ksym;
+extern void *bpf_dynptr_slice(const struct bpf_dynptr *ptr, u32 offset, void *buffer, u32 size) __ksym;
+
+/* The addresses and the protocol of IP: 4, or 6 without extension headers. */
+INLINE void read_header(struct sk_buff *skb, struct packet *packet)
+{
+    u32 buffer[10] = {}, *head, offset = skb->head + skb->network_header - skb->data;
+    struct bpf_dynptr data;
+
+    if (bpf_dynptr_from_skb(skb, 0, &data))
+        return;
+    head = bpf_dynptr_slice(&data, offset, buffer, 20);
+    if (!head)
+        return;
+    if ((head[0] & 0xf0) == 0x40) {
+        packet->udp = (head[2] >> 8 & 0xff) == 17;
+        packet->pair = head[3] * 0x9e3779b1 ^ head[4];
+        return;
+    }
+    packet->udp = (head[1] >> 16 & 0xff) == 17;
+    head = bpf_dynptr_slice(&data, offset, buffer, 40);
+    if (head)
+        for (int i = 2; i < 10; i++)
+            packet->pair = packet->pair * 0x9e3779b1 ^ head[i];
+}
+#else
+INLINE void read_header(struct sk_buff *skb, struct packet *packet) {}
+#endif
+
 /* A queue discipline may not write to packets: the next one that is ECN-capable carries the mark. */
 INLINE void owe(struct qdisc *q, const struct packet *packet)
 {
@@ -236,6 +274,34 @@ INLINE void owe(struct qdisc *q, const struct packet *packet)
     q->counts.marks++;
     if (owed && !packet->ce)
         __sync_fetch_and_add(owed, 1);
+}
+
+/* The verifier has a list of its own for each lane. */
+INLINE void append(struct qdisc *q, struct waiting *new, u32 lane)
+{
+    bpf_spin_lock(&q->lock);
+#ifdef LAW_LANES
+    if (lane)
+        bpf_list_push_back_impl(&q->second, &new->node, 0, 0);
+    else
+#endif
+        bpf_list_push_back_impl(&q->line, &new->node, 0, 0);
+    bpf_spin_unlock(&q->lock);
+}
+
+/* The first packet of a lane, which then waits no more. */
+INLINE struct waiting *first(struct qdisc *q, u32 lane)
+{
+    struct bpf_list_node *node;
+    bpf_spin_lock(&q->lock);
+#ifdef LAW_LANES
+    if (lane)
+        node = bpf_list_pop_front(&q->second);
+    else
+#endif
+        node = bpf_list_pop_front(&q->line);
+    bpf_spin_unlock(&q->lock);
+    return node ? container_of(node, struct waiting, node) : 0;
 }
 
 /* When a packet that leaves now has been sent; a link that is late for a packet that waited has not lost the time. */
@@ -259,12 +325,14 @@ int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff
     if (!q)
         goto drop;
     packet = arriving(skb);
+    read_header(skb, &packet);
     advance(&q->link, &q->device.law, came.at);
     q->link.idle = false;
-    q->link.queue.full = refuses(q, packet.size);
+    q->link.queue->full = refuses(q, packet.size);
+    packet.lane = lane(&q->link.law, &q->device.law, came.at, &packet);
     q->counts.arrivals++;
-    verdict = on_enqueue(&q->link.law, &q->device.law, came.at, &packet, &q->link.queue, came.random);
-    if (q->link.queue.full) {
+    verdict = on_enqueue(&q->link.law, &q->device.law, came.at, &packet, q->link.queue, came.random);
+    if (q->link.queue->full) {
         q->counts.drops_full++;
         goto drop;
     }
@@ -282,15 +350,12 @@ int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff
     if (verdict == MARK)
         owe(q, &packet);
     new->arrived = came.at;
-    new->packet = packet;
+    __builtin_memcpy(new->packet, &packet, sizeof(packet));
     skb = bpf_kptr_xchg(&new->skb, skb);
     if (skb)
         bpf_qdisc_skb_drop(skb, to_free);
-    bpf_spin_lock(&q->lock);
-    bpf_list_push_back_impl(&q->line, &new->node, 0, 0);
-    bpf_spin_unlock(&q->lock);
-    q->link.queue.packets++;
-    q->link.queue.bytes += packet.size;
+    append(q, new, packet.lane);
+    count(&q->link, packet.lane, 1, packet.size);
     sch->q.qlen++;
     sch->qstats.backlog += packet.size;
     return NET_XMIT_SUCCESS;
@@ -298,16 +363,6 @@ drop:
     sch->qstats.drops++;
     bpf_qdisc_skb_drop(skb, to_free);
     return NET_XMIT_DROP;
-}
-
-/* The first packet that waits, which then waits no more. */
-INLINE struct waiting *first(struct qdisc *q)
-{
-    struct bpf_list_node *node;
-    bpf_spin_lock(&q->lock);
-    node = bpf_list_pop_front(&q->line);
-    bpf_spin_unlock(&q->lock);
-    return node ? container_of(node, struct waiting, node) : 0;
 }
 
 SEC("struct_ops/dequeue")
@@ -318,7 +373,7 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
     struct sk_buff *sent = 0;
     u64 now;
 
-    if (!q || !q->link.queue.packets)
+    if (!q || !q->link.queue->packets)
         return 0;
     now = clock(q);
     if (waits(q, now)) {
@@ -326,9 +381,9 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
         return 0;
     }
     advance(&q->link, &q->device.law, now);
-    bpf_iter_num_new(&each, 0, q->link.queue.packets);
+    bpf_iter_num_new(&each, 0, q->link.queue->packets);
     while (bpf_iter_num_next(&each)) {
-        struct waiting *next = first(q);
+        struct waiting *next = first(q, serve(&q->link.law, &q->device.law, now, q->link.queue));
         struct sk_buff *skb = 0;
         struct packet packet;
         enum verdict verdict;
@@ -337,16 +392,15 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
         if (!next)
             break;
         arrived = next->arrived;
-        packet = next->packet;
+        __builtin_memcpy(&packet, next->packet, sizeof(packet));
         skb = bpf_kptr_xchg(&next->skb, skb);
         bpf_obj_drop_impl(next, 0);
         if (!skb)
             break;
-        q->link.queue.packets--;
-        q->link.queue.bytes -= packet.size;
+        count(&q->link, packet.lane, -1, packet.size);
         sch->q.qlen--;
         sch->qstats.backlog -= packet.size;
-        verdict = on_dequeue(&q->link.law, &q->device.law, now, &packet, &q->link.queue, now - arrived,
+        verdict = on_dequeue(&q->link.law, &q->device.law, now, &packet, q->link.queue, now - arrived,
                              bpf_get_prandom_u32());
         if (verdict == DROP) {
             q->counts.drops_early++;
