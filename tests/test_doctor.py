@@ -60,6 +60,8 @@ FILES = {
     f"{MODULES}/modules.dep": "\n".join(f"kernel/net/sched/sch_{name}.ko.xz:" for name in (LINK, *DISCIPLINES)),
     f"{KERNEL}.version": "7.2.12",
     "/dev/net/tun": "",
+    "/sys/kernel/btf/vmlinux": "tcp_congestion_ops\0bpf_struct_ops_Qdisc_ops",
+    "/usr/lib/aqmlab/kernel/lred.bpf.o": "",
 }
 PROGRAMS = ("/bin/sh", KERNEL, "/usr/lib/aqmlab/bin/aqmlab-router", "/usr/lib/aqmlab/bin/aqmlab-traffic")
 TRY = "/usr/lib/aqmlab/bin/aqmlab-router --try-device"
@@ -68,6 +70,7 @@ ANSWERS = {
     "ip -V": Done(0, "ip utility, iproute2-6.1.0, libbpf 1.1.2"),
     "ip link help": Done(255, "[ gso_max_size BYTES ] | [ gso_max_segs PACKETS ]"),
     "tc -V": Done(0, "tc utility, iproute2-6.1.0, libbpf 1.1.2"),
+    "clang --version": Done(0, "clang version 19.1.7"),
     "unshare": Done(0, ""),
     "chrt": Done(0, ""),
     TRY: Done(0, ""),
@@ -171,7 +174,7 @@ def no_modules(m: Fake) -> None:
     m.remove(f"{MODULES}/modules.builtin")
 
 
-PACKET, VIRTUAL, REAL, DISCIPLINE = GROUPS
+PACKET, VIRTUAL, REAL, DISCIPLINE, BPF = GROUPS
 OK, DELAYS, SPOILS, MISSING, UNKNOWN = State
 
 # The change to the machine; the finding and its state; parts of what was found and of the remedy.
@@ -412,6 +415,20 @@ CASES: Mapping[str, tuple[Change, str, str, State, str, str]] = {
         lambda m: (no_modules(m), m.write("/boot/config-6.1.0", CONFIGURATION.replace("CAKE=y", "CAKE=m"))),
         *(DISCIPLINE, "real time", UNKNOWN, "not known: cake", "--engine linux"),
     ),
+    "a kernel without disciplines in BPF": (
+        lambda m: m.write("/sys/kernel/btf/vmlinux", "tcp_congestion_ops"),
+        *(BPF, "kernel", MISSING, "Linux 6.1.0 does not take", "Linux 6.16 or later"),
+    ),
+    "no libbpf": (
+        lambda m: setattr(m, "answers", {f"{sys.executable} -c import ctypes": Done(1, "OSError"), **m.answers}),
+        *(BPF, "libbpf", MISSING, "not there", "apt install libbpf1"),
+    ),
+    "no tc, BPF": (lambda m: m.answers.pop("tc -V"), BPF, "tc", MISSING, "not there", "apt install iproute2"),
+    "no compiled law": (
+        lambda m: m.remove("/usr/lib/aqmlab/kernel/lred.bpf.o"),
+        *(BPF, "laws", MISSING, "none in /usr/lib/aqmlab/kernel", "make kernel-disciplines"),
+    ),
+    "no clang": (lambda m: m.answers.pop("clang --version"), BPF, "clang", MISSING, "not there", "apt install clang"),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -165,11 +166,13 @@ def _number(option: str, text: str, *units: str) -> int:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Stop with what the kernel says where it refuses, or what it lacks."""
-    from aqmlab.kernel import devices
+    """Stop with what this machine lacks, or with what the kernel says where it refuses."""
+    from aqmlab.execute.preflight import obstacles
 
-    if lacking := devices.lacking():
-        stop(FAILED, lacking)
+    if lacking := obstacles():
+        stop(FAILED, "\n".join(f"{one.name}: {one.found}. {one.spoils}\nfix: {one.fix}" for one in lacking))
+    if os.geteuid() != 0:
+        stop(FAILED, "only root may see and change what is loaded; fix: sudo aqmlab kernel …")
     try:
         yield
     except OSError as error:

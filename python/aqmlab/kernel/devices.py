@@ -14,13 +14,11 @@ from typing import Any
 
 from aqmlab.kernel import libbpf
 from aqmlab.kernel.objects import SUFFIX, Object
+from aqmlab.scenario import catalogue
 
 BPFFS = Path("/sys/fs/bpf")
 FOLDER = BPFFS / "aqmlab"
 """What is loaded, a folder for each law."""
-
-OPS = b"bpf_struct_ops_Qdisc_ops"
-"""The type that kernels know which take queue disciplines in BPF."""
 
 _RUN = Path("/run/aqmlab")
 """The files of what is loaded."""
@@ -115,28 +113,6 @@ def speed(device: str) -> int:
     return megabits * 10**6 if megabits > 0 else 10**10
 
 
-def lacking() -> str:
-    """Return what this machine lacks, with the cure; an empty text if it lacks nothing."""
-    try:
-        knows = OPS in Path("/sys/kernel/btf/vmlinux").read_bytes()
-    except OSError:
-        knows = False
-    if not knows:
-        return (
-            f"this kernel, Linux {os.uname().release}, takes no queue disciplines in BPF; Linux 6.16 and later do if built "
-            "with CONFIG_NET_SCH_BPF"
-        )
-    if os.geteuid() != 0:
-        return "only root may load queue disciplines: call it with sudo"
-    if shutil.which("tc") is None:
-        return "tc is missing: apt install iproute2"
-    try:
-        libbpf.library()
-    except OSError:
-        return "libbpf is missing: apt install libbpf1"
-    return ""
-
-
 def loaded(device: str | None = None) -> list[Loaded]:
     """Return the queue disciplines of aqmlab on a device, or on all."""
     found = []
@@ -149,6 +125,8 @@ def loaded(device: str | None = None) -> list[Loaded]:
 def _loaded(entry: dict[str, Any]) -> Loaded:
     folder, device, kind = FOLDER / entry["kind"], entry["dev"], entry["kind"]
     law = _file(kind)
+    algorithm = next((one for one in catalogue()["aqms"] if one["name"] == kind.removeprefix(_PREFIX)), None)
+    times = [one["name"] for one in (algorithm["parameters"] if algorithm else []) if one["unit"] == "s"]
     ifindex = _ifindex(device)
     count = 1 + len(COUNTS) + 3 + len(law.parameters) + len(law.signals)
     values = (struct.unpack_from(f"={count}q", value) for value in libbpf.Map(folder / "qdiscs").values())
@@ -158,6 +136,7 @@ def _loaded(entry: dict[str, Any]) -> Loaded:
     parameters, signals = (
         {one.name: one.value(next(numbers)) for one in group} for group in (law.parameters, law.signals)
     )
+    parameters = {name: value / 1e9 if name in times else value for name, value in parameters.items()}
     return Loaded(device, kind, link, parameters, signals, counts, entry)
 
 
@@ -174,8 +153,8 @@ def _ifindex(device: str) -> int:
 
 
 def _qdiscs(device: str | None) -> list[dict[str, Any]]:
-    where = ["dev", device] if device else []
-    return [one for one in json.loads(_tc("-s", "-j", "qdisc", "show", *where) or "[]") if one.get("root")]
+    every = json.loads(_tc("-s", "-j", "qdisc", "show") or "[]")
+    return [one for one in every if one.get("root") and device in (None, one["dev"])]
 
 
 def _root(device: str) -> str:

@@ -28,8 +28,8 @@ class Number:
     bits: int
 
     def value(self, number: int) -> float:
-        """Return the value for which a whole number stands."""
-        return number / (1 << self.bits)
+        """Return the value for which a whole number stands, to as many digits as it has."""
+        return float(f"{number / (1 << self.bits):.9g}")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from aqmlab.execute.preflight import guest, host, modules, programs
+from aqmlab.execute.preflight import bpf, guest, host, modules, programs
 from aqmlab.execute.preflight.finding import Finding, State
 from aqmlab.execute.preflight.machine import Machine
 
@@ -45,6 +45,9 @@ _Check = Callable[[Machine], Finding]
 
 PACKET, VIRTUAL, REAL, KERNEL = "packet and fluid", "linux, virtual time", "linux, real time", "kernel disciplines"
 
+BPF = "disciplines in BPF"
+"""The group of ``aqmlab kernel``."""
+
 ENGINES: Mapping[str, str] = {
     "packet": PACKET,
     "fluid": PACKET,
@@ -54,7 +57,7 @@ ENGINES: Mapping[str, str] = {
 }
 """The group of each engine that runs need."""
 
-GROUPS = (PACKET, VIRTUAL, REAL, KERNEL)
+GROUPS = (PACKET, VIRTUAL, REAL, KERNEL, BPF)
 """The groups of findings, in their order; the first three are engines."""
 
 
@@ -124,6 +127,12 @@ def findings(
     return [one for one in found if one.state.refuses or one.state == State.DELAYS]
 
 
+def obstacles(machine: Machine | None = None) -> list[Finding]:
+    """Return the findings that make it impossible to load a queue discipline in BPF."""
+    found = [check(machine or Machine()) for check in (bpf.kernel, bpf.libbpf, programs.tc)]
+    return [one for one in found if one.state.refuses]
+
+
 def _with_others(one: Finding, disciplines: Sequence[str]) -> Finding:
     """Return a finding on disciplines; for one that is none of Linux, or an unusual one, the remedy is another."""
     known = (*FIFOS, *DISCIPLINES)
@@ -146,7 +155,7 @@ def _checks(
     if group == PACKET:
         return [programs.engine]
     if system != "Linux":  # there is nothing else to look at
-        return [] if group == KERNEL else [guest.platform if group == VIRTUAL else host.platform]
+        return [] if group in (KERNEL, BPF) else [guest.platform if group == VIRTUAL else host.platform]
     if group == VIRTUAL:
         return [
             guest.platform,
@@ -181,6 +190,8 @@ def _checks(
             host.steal,
             host.load,
         ]
+    if group == BPF:
+        return [bpf.kernel, bpf.libbpf, programs.tc, bpf.laws, bpf.clang]
     return [
         partial(guest.disciplines, names=[LINK, *disciplines], kernel=kernel),
         partial(modules.disciplines, names=[LINK, *disciplines]),
