@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground missing-package c-library wheel release licences bench counts oracle kernel oracle-linux packetdrill docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground kernel-disciplines missing-package c-library wheel release licences bench counts oracle kernel oracle-linux guest test-kernel packetdrill docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -23,6 +23,8 @@ help: ## list these targets
 setup: $(STAMPS)/hosts $(STAMPS)/packages ## make .venv with aqmlab and its tools in it, and the playground where it can be built
 	@if js/scripts/wasm.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/playground; \
 	else echo "Without it the playground is not built; all else works. Once it is there, repeat make setup"; fi
+	@if kernel/build.sh --ready; then $(MAKE) --no-print-directory $(STAMPS)/disciplines; \
+	else echo "Without it the kernel's queue disciplines are not built; all else works. Once it is there, repeat make setup"; fi
 
 demo: $(STAMPS)/engine ## run LRED experiment 1 (N = 400) for five AQMs: table, figure, report in out/demo
 	$(BIN)/aqmlab compare lred/exp1 --aqm lred --aqm pi --aqm rem --aqm red --aqm droptail --out out/demo
@@ -118,6 +120,15 @@ $(STAMPS)/playground: $(STAMPS)/javascript docs/glossary.md $(wildcard playgroun
 	install -D --mode 644 --target-directory python/aqmlab/playground out/playground/index.html out/playground/widget.js
 	@touch $@
 
+kernel-disciplines: $(STAMPS)/disciplines ## compile the algorithms as queue disciplines for the kernel, which go into the wheel
+
+DISCIPLINES := python/aqmlab/kernel
+$(STAMPS)/disciplines: $(wildcard kernel/*) $(if $(wildcard $(DISCIPLINES)/aqm.h),,missing-package)
+	rm -f $(DISCIPLINES)/*.bpf.o $(DISCIPLINES)/*.[ch]
+	kernel/build.sh $(DISCIPLINES)
+	install --mode 644 --target-directory $(DISCIPLINES) $(wildcard kernel/*.c kernel/*.h kernel/LICENSE*)
+	@mkdir -p $(@D) && touch $@
+
 # Elsewhere: PREFIX=/usr/local
 c-library: ## build libaqm, the algorithms for C and C++, with header and pkg-config's file, in out/c
 	cargo build --quiet --release --package aqm-c
@@ -168,6 +179,9 @@ LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC NETEM OFFLOAD FQ RECEIVE_US ECN HY
 oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
+
+guest: ## get the Linux kernel that test-kernel boots, once, in ~/.cache/aqmlab: seconds
+	tests/oracle/kernel/fetch.sh
 
 packetdrill: ## play scripts of packetdrill against our TCP: SCRIPTS=folder, such as gtests/net/tcp of google/packetdrill
 	cargo run --quiet --package netsim --example packetdrill -- '$(SCRIPTS)'

@@ -79,12 +79,13 @@ def _wheel(
     account.check(f"{wheel.name}: auditwheel finds {target.tag}", audit(wheel))
     here = naming(wheel, [ROOT, Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))])
     account.check(f"{wheel.name}: names no folder of this machine", ", ".join(here))
-    lacking = sorted({name.removeprefix("python/") for name in build.PLAYGROUND} - set(names(wheel)))
     parts = ["share/man/man1/aqmlab.1", "licenses/THIRD-PARTY.txt", f"sboms/{bill.name}"]
     absent_parts = [part for part in parts if not any(name.endswith(part) for name in names(wheel))]
     account.check(f"{wheel.name}: has manual, licences and bill of materials", ", ".join(absent_parts))
-    if tools.PLAYGROUND not in absent:
-        account.check(f"{wheel.name}: has the playground", f"{', '.join(lacking)} missing" if lacking else "")
+    for part, files in {tools.PLAYGROUND: build.PLAYGROUND, tools.KERNEL: build.KERNEL}.items():
+        lacking = sorted({name.removeprefix("python/") for name in files} - set(names(wheel)))
+        if part not in absent:
+            account.check(f"{wheel.name}: has {part}", f"{', '.join(lacking)} missing" if lacking else "")
     if not target.native and (reason := absent.get(tools.FOREIGN_RUN) or foreign.fetch_python()):
         account.omit(f"running the wheel for {target.arch}", reason)
         return [wheel]

@@ -22,6 +22,15 @@ from release.target import GLIBC, Target, path
 PLACES = (WORK / "one", WORK / "another" / "place")
 PLAYGROUND = [f"python/aqmlab/playground/{name}" for name in ("index.html", "widget.js")]
 """Files of the playground, which `make playground` builds where there is a toolchain for JavaScript."""
+_LAWS = ROOT / "kernel"
+KERNEL = [
+    f"python/aqmlab/kernel/{name}"
+    for name in (
+        *(f"{file.stem}.bpf.o" for file in _LAWS.glob("*.c")),
+        *(file.name for pattern in ("*.c", "*.h", "LICENSE*") for file in _LAWS.glob(pattern)),
+    )
+]
+"""Queue disciplines for the kernel with their sources: `make kernel-disciplines`, where there is clang."""
 PROGRAMS = ("aqmlab-router", "aqmlab-traffic")
 """The programs of the Linux engine."""
 UNWANTED = (
@@ -42,7 +51,7 @@ def sdist(place: Path) -> Path:
     for folder in (checkout, out):
         shutil.rmtree(folder, ignore_errors=True)
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True)
-    names = [*listed.stdout.rstrip("\0").split("\0"), *PLAYGROUND]
+    names = [*listed.stdout.rstrip("\0").split("\0"), *PLAYGROUND, *KERNEL]
     for name in filter(lambda name: (ROOT / name).is_file(), names):
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, checkout / name)

@@ -29,6 +29,7 @@ FOREIGN = "the wheel for ARM"
 FOREIGN_RUN = "running the wheel for ARM"
 OFFLINE = "installing without a network"
 PLAYGROUND = "the playground"
+KERNEL = "the queue disciplines for the kernel"
 
 
 def lacks() -> list[Lack]:
@@ -49,9 +50,13 @@ def lacks() -> list[Lack]:
             found.append(Lack("Python for ARM", FOREIGN_RUN, "use a machine with Debian, whose packages are fetched"))
     if shutil.which("unshare") is None:
         found.append(Lack("unshare", OFFLINE, "apt install util-linux"))
-    ready = subprocess.run([ROOT / "js/scripts/wasm.sh", "--ready"], capture_output=True, text=True, check=False)
-    if ready.returncode != 0:
-        found.append(Lack("a toolchain for JavaScript", PLAYGROUND, ready.stderr.strip()))
+    for tool, part, script in (
+        ("a toolchain for JavaScript", PLAYGROUND, "js/scripts/wasm.sh"),
+        ("a compiler for BPF", KERNEL, "kernel/build.sh"),
+    ):
+        ready = subprocess.run([ROOT / script, "--ready"], capture_output=True, text=True, check=False)
+        if ready.returncode != 0:
+            found.append(Lack(tool, part, ready.stderr.strip()))
     return found
 
 

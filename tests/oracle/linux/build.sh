@@ -3,6 +3,7 @@
 # usage: build.sh [PACKAGE] [SUITE]    bookworm's own linux-source-6.12 serves too; it has no DualPI2
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/backports.sh"
 out=${AQMLAB_CACHE:-$HOME/.cache/aqmlab}/kernel
 package=${1:-linux-source-7.2}
 suite=${2:-trixie-backports}
@@ -14,39 +15,17 @@ if [ -x "$out/linux" ] && ! grep -qvxFf <("$out/linux" --showconfig) <(printf '%
   exit
 fi
 
-# A command that tells whether a package is there, and the package.
-needed="gcc:gcc make:make flex:flex bison:bison bc:bc perl:perl patch:patch xz:xz-utils ar:binutils
-  /usr/include/gelf.h:libelf-dev /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring /sbin/ip:iproute2 /sbin/ethtool:ethtool dpkg-deb:dpkg apt-get:apt"
-missing=
-for pair in $needed; do
-  what=${pair%:*}
-  command -v "$what" >/dev/null || [ -e "$what" ] || missing="$missing ${pair#*:}"
-done
-if [ -n "$missing" ]; then
-  echo "missing:$missing (Debian: apt install$missing)" >&2
-  exit 1
-fi
+# A command or a file that tells whether a package is there, and the package.
+needs gcc:gcc make:make flex:flex bison:bison bc:bc perl:perl patch:patch xz:xz-utils ar:binutils \
+  /usr/include/gelf.h:libelf-dev /usr/share/keyrings/debian-archive-keyring.gpg:debian-archive-keyring /sbin/ip:iproute2 \
+  /sbin/ethtool:ethtool dpkg-deb:dpkg apt-get:apt
 
 mkdir -p "$out"
 exec 9> "$out/lock"
 flock --nonblock 9 || { echo "$out: another build is at work there; wait for it" >&2; exit 1; }
 cd "$out"
 
-# The package comes from the mirror that this machine names, by an apt configuration of its own: the system's lists stay.
-uri=$(apt-get indextargets --format '$(REPO_URI)' | grep --invert-match security | sed -n 1p)
-if [ -z "$uri" ]; then
-  echo "apt knows no Debian mirror here: add one to /etc/apt/sources.list and call apt update" >&2
-  exit 1
-fi
-mkdir -p apt/lists/partial apt/cache/archives/partial apt/etc/preferences.d
-keys=/usr/share/keyrings/debian-archive-keyring.gpg
-echo "deb [signed-by=$keys] $uri $suite main" > apt/etc/sources.list
-apt=(
-  -o "Dir::Etc::SourceList=$PWD/apt/etc/sources.list" -o Dir::Etc::SourceParts=/dev/null
-  -o "Dir::Etc::PreferencesParts=$PWD/apt/etc/preferences.d" -o "Dir::State::Lists=$PWD/apt/lists"
-  -o "Dir::Cache=$PWD/apt/cache" -o APT::Sandbox::User=root
-)
-apt-get "${apt[@]}" update -qq
+backports "$PWD/apt" "$suite"
 version=$(apt-cache "${apt[@]}" show "$package" | sed -n 's/^Version: //p' | head -1)
 if [ ! -f "$package.deb" ]; then
   apt-get "${apt[@]}" download "$package"

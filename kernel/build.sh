@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Compile the queue disciplines for the kernel: FOLDER/NAME.bpf.o for each law, or for those that are named. With --ready,
+# only say what is missing, if anything.
+# usage: build.sh FOLDER [-DMACRO] [NAME...]
+set -euo pipefail
+
+missing() {
+  echo "$1" >&2
+  exit 1
+}
+
+for clang in clang clang-{30..17} ""; do
+  # Older ones have no tags in types, with which a map says what its list holds.
+  [[ -z $clang || $("$clang" -dumpversion 2>/dev/null || true) =~ ^(1[7-9]|[2-9][0-9])\. ]] && break
+done
+[[ -n $clang ]] || missing "no clang for the queue disciplines: install 17 or newer (Debian: apt install clang-19)"
+[[ -e /usr/include/bpf/bpf_helpers.h ]] || missing "no headers of libbpf: install them (Debian: apt install libbpf-dev)"
+[[ ${1:-} != --ready ]] || exit 0
+
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+shift
+cd "$(dirname "$0")"
+options=() names=()
+for word; do
+  [[ $word == -* ]] && options+=("$word") || names+=("$word")
+done
+if [[ ${#names[@]} == 0 ]]; then
+  names=(*.c)
+  names=("${names[@]%.c}")
+fi
+for name in "${names[@]}"; do
+  # -mcpu=v3 has 32-bit jumps and arithmetic, since Linux 5.1. What is written names no folder of this machine.
+  "$clang" -target bpf -mcpu=v3 -g -O2 -Wall -fdebug-compilation-dir=. ${options[@]+"${options[@]}"} \
+    -c "$name.c" -o "$out/$name.bpf.o"
+done
