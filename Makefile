@@ -124,9 +124,9 @@ kernel-disciplines: $(STAMPS)/disciplines ## compile the algorithms as queue dis
 
 DISCIPLINES := python/aqmlab/kernel
 $(STAMPS)/disciplines: $(wildcard kernel/*) $(if $(wildcard $(DISCIPLINES)/aqm.h),,missing-package)
-	rm -f $(DISCIPLINES)/*.bpf.o $(DISCIPLINES)/*.[ch]
+	rm -f $(DISCIPLINES)/*.bpf.o $(DISCIPLINES)/*.[ch] $(DISCIPLINES)/build.sh
 	kernel/build.sh $(DISCIPLINES)
-	install --mode 644 --target-directory $(DISCIPLINES) $(wildcard kernel/*.c kernel/*.h kernel/LICENSE*)
+	install --mode 644 --target-directory $(DISCIPLINES) $(wildcard kernel/*.c kernel/*.h kernel/build.sh kernel/LICENSE*)
 	@mkdir -p $(@D) && touch $@
 
 # Elsewhere: PREFIX=/usr/local

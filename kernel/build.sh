@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Compile the queue disciplines for the kernel: FOLDER/NAME.bpf.o for each law, or for those that are named. With --ready,
-# only say what is missing, if anything.
-# usage: build.sh FOLDER [-DMACRO] [NAME...]
+# Compile the queue disciplines for the kernel: FOLDER/NAME.bpf.o for each law here, or for the files that are given. With
+# --ready, only say what is missing, if anything.
+# usage: build.sh FOLDER [-DMACRO] [FILE.c...]
 set -euo pipefail
 
 missing() {
@@ -20,17 +20,17 @@ done
 mkdir -p "$1"
 out=$(cd "$1" && pwd)
 shift
-cd "$(dirname "$0")"
-options=() names=()
+here=$(cd "$(dirname "$0")" && pwd)
+options=() sources=()
 for word; do
-  [[ $word == -* ]] && options+=("$word") || names+=("$word")
+  [[ $word == -* ]] && options+=("$word") || sources+=("$word")
 done
-if [[ ${#names[@]} == 0 ]]; then
-  names=(*.c)
-  names=("${names[@]%.c}")
+if [[ ${#sources[@]} == 0 ]]; then
+  cd "$here"
+  sources=(*.c)
 fi
-for name in "${names[@]}"; do
+for source in "${sources[@]}"; do
   # -mcpu=v3 has 32-bit jumps and arithmetic, since Linux 5.1. What is written names no folder of this machine.
-  "$clang" -target bpf -mcpu=v3 -g -O2 -Wall -fdebug-compilation-dir=. ${options[@]+"${options[@]}"} \
-    -c "$name.c" -o "$out/$name.bpf.o"
+  "$clang" -target bpf -mcpu=v3 -g -O2 -Wall "-ffile-prefix-map=$here=." -fdebug-compilation-dir=. "-I$here" \
+    ${options[@]+"${options[@]}"} -c "$source" -o "$out/$(basename "${source%.c}").bpf.o"
 done

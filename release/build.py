@@ -27,7 +27,7 @@ KERNEL = [
     f"python/aqmlab/kernel/{name}"
     for name in (
         *(f"{file.stem}.bpf.o" for file in _LAWS.glob("*.c")),
-        *(file.name for pattern in ("*.c", "*.h", "LICENSE*") for file in _LAWS.glob(pattern)),
+        *(file.name for pattern in ("*.c", "*.h", "build.sh", "LICENSE*") for file in _LAWS.glob(pattern)),
     )
 ]
 """Queue disciplines for the kernel with their sources: `make kernel-disciplines`, where there is clang."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,10 +13,8 @@ _CHECKOUT = _PACKAGE.parents[2] / "kernel"
 
 SUFFIX = ".bpf.o"
 
-COMPILERS = ("clang", *(f"clang-{version}" for version in range(22, 16, -1)))
-"""Compilers for BPF, the first that is there is used."""
-
-_FLAGS = ("-target", "bpf", "-mcpu=v3", "-g", "-O2", "-Wall", "-Wno-missing-declarations")
+COMPILER = "build.sh"
+"""The script that compiles laws, beside the headers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +91,16 @@ def shipped(name: str) -> Object:
     return Object(_PACKAGE / f"{name}{SUFFIX}")
 
 
-def compiler() -> str | None:
-    """Return the compiler for BPF, if there is one."""
-    return next(filter(None, map(shutil.which, COMPILERS)), None)
-
-
 def compiled(source: Path, out: Path) -> Object:
-    """Compile a law for the kernel.
+    """Compile a law for the kernel, in the folder `out`.
 
     Raises
     ------
     ValueError
         If there is no compiler, or it refuses the law.
     """
-    clang = compiler()
-    if clang is None:
-        raise ValueError(f"{source}: a class is compiled by clang, which is missing: apt install clang libbpf-dev")
-    done = subprocess.run(
-        [clang, *_FLAGS, f"-I{headers()}", "-c", str(source), "-o", str(out)], capture_output=True, text=True
-    )
+    command = ["bash", str(headers() / COMPILER), str(out), str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise ValueError(f"{source}: {clang} refuses it:\n{done.stderr.strip()}")
-    return Object(out)
+        raise ValueError(f"{source}: {done.stderr.strip()}")
+    return Object(out / f"{source.stem}{SUFFIX}")

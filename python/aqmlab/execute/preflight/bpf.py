@@ -6,6 +6,7 @@ import sys
 
 from aqmlab.execute.preflight.finding import Fact, install, make, missing
 from aqmlab.execute.preflight.machine import Machine
+from aqmlab.kernel.objects import COMPILER, headers
 
 _TYPES = "/sys/kernel/btf/vmlinux"
 """The types of the kernel, from which BPF programs are checked."""
@@ -40,8 +41,7 @@ def laws(machine: Machine) -> Fact:
 
 @missing("clang", "A class of your own is compiled for the kernel by clang.", needed=False)
 def clang(machine: Machine) -> Fact:
-    """Check that there is a compiler for BPF."""
-    from aqmlab.kernel.objects import COMPILERS
-
-    found = next((name for name in COMPILERS if machine.run([name, "--version"])), None)
-    return found is not None, found or "not there", install(machine, "clang", "libbpf-dev")
+    """Check that a class can be compiled for the kernel."""
+    done = machine.run(["bash", str(headers() / COMPILER), "--ready"])
+    good = done is not None and done.status == 0
+    return good, "there" if good else "not there", install(machine, "clang-19", "libbpf-dev")
