@@ -8,21 +8,28 @@ EXPORT u64 aqm_size(void) { return sizeof(struct link); }
 
 EXPORT void aqm_begin(struct link *l, const struct params *k, u64 now) { begin(l, k, now); }
 
-EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
-                       const struct backlog *queue, u32 random)
+EXPORT void aqm_advance(struct link *l, const struct params *k, u64 now, const struct backlog *queue)
 {
     l->queue = *queue;
     advance(l, k, now);
+}
+
+EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
+                       const struct backlog *queue, u32 random)
+{
+    aqm_advance(l, k, now, queue);
     l->queue.full = queue->full;
     l->idle = false;
     return on_enqueue(&l->law, k, now, packet, &l->queue, random);
 }
 
+/* The packet is still in the queue. */
 EXPORT int aqm_dequeue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u64 sojourn, u32 random)
 {
-    l->queue = *queue;
-    advance(l, k, now);
+    aqm_advance(l, k, now, queue);
+    l->queue.packets--;
+    l->queue.bytes -= packet->size;
     return on_dequeue(&l->law, k, now, packet, &l->queue, sojourn, random);
 }
 
