@@ -9,8 +9,8 @@
  *     on_enqueue   returns the verdict on an arrival, which `random`, uniform on 32 bits, decides;
  *     on_dequeue   if LAW_DEQUEUES, returns that on a packet about to be sent;
  *     on_idle      if LAW_IDLES, is told when the link has become idle;
- *     on_period    if LAW_PERIOD, the name of the number with the period in ns, performs n > 0 periodic updates, between
- *                  which nothing arrived or left.
+ *     on_period    if LAW_PERIOD, the name of the number with the period in ns, performs n > 0 periodic updates, the last
+ *                  one at `now`, between which nothing arrived or left. A law without periods may have a period of 0.
  *
  * It ends with #include "host.h", which makes of it a queue discipline for the kernel, or functions for a test.
  */
@@ -40,6 +40,12 @@ struct backlog {
     u64 bytes;
     bool full; /* the arrival has no room, and is dropped whatever the verdict */
 };
+
+/* The length in packets or, in byte mode, in packets of `mean` bytes, as a Q 32. */
+INLINE s64 length(const struct backlog *queue, bool bytes, u64 mean)
+{
+    return least(bytes ? queue->bytes : queue->packets, ONE(31) - 1) * ONE(32) / (bytes ? mean : 1);
+}
 
 /* A number as a field, and as the text from which the loader knows it. */
 #define AQM_FIELD(name, bits, ...) s64 name;

@@ -36,10 +36,11 @@ GLOBAL u64 mul_shift(u64 a, u64 b, u32 shift)
     return high << (64 - shift) | low >> shift;
 }
 
-/* The same of a signed number, rounded towards zero. */
+/* The same of a signed number, rounded towards zero; at most 2^62 in amount. */
 INLINE s64 scale(s64 a, u64 b, u32 shift)
 {
-    return a < 0 ? -(s64)mul_shift(-a, b, shift) : (s64)mul_shift(a, b, shift);
+    s64 amount = least(mul_shift(a < 0 ? -(u64)a : (u64)a, b, shift), ONE(62));
+    return a < 0 ? -amount : amount;
 }
 
 /* a 2^shift / b, rounded down, for a shift below 64; U64_MAX if it is larger or b is 0. */
@@ -64,6 +65,19 @@ GLOBAL u64 div_shift(u64 a, u64 b, u32 shift)
         }
     }
     return low;
+}
+
+/* x^n with x, a Q 62 of at most 1; too low by at most n 2^-61. */
+GLOBAL u64 power(u64 x, u64 n)
+{
+    u64 product = ONE(62);
+    for (int i = 0; i < 64 && n; i++) {
+        if (n & 1)
+            product = mul_shift(product, x, 62);
+        x = mul_shift(x, x, 62);
+        n >>= 1;
+    }
+    return product;
 }
 
 /* The square root, rounded down, by Newton's method from above. It has no branches, which the verifier would follow. */
@@ -124,7 +138,7 @@ GLOBAL u64 mul_exp2(u64 a, s64 e)
     }
     if (whole >= 0)
         return whole > 62 ? (a ? U64_MAX : 0) : mul_shift(a, mantissa, 62 - whole);
-    return whole < -63 ? 0 : mul_shift(a, mantissa, 62) >> -whole;
+    return whole < -64 ? 0 : mul_shift(a, mantissa, 63) >> (-whole - 1);
 }
 
 /* 1 / ln 2, and so e^x = 2^(x / ln 2). */

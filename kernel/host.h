@@ -37,19 +37,25 @@ INLINE void periods(struct link *l, const struct params *k, u64 until)
     n = (until - l->due) / period + 1;
     l->due += n * period;
     l->queue->full = false;
-    on_period(&l->law, k, l->queue, n);
+    on_period(&l->law, k, l->due - period, l->queue, n);
 #endif
 }
 
-/* Performs what happened before an arrival or departure at `now`. Of simultaneous events the periodic update is first. */
+/*
+ * Performs what happened before an arrival or departure at `now`. Of simultaneous events the periodic update is first,
+ * then an arrival, which finds a link that is just free not yet idle.
+ */
 INLINE void advance(struct link *l, const struct params *k, u64 now)
 {
-    if (!l->idle && !l->queue->packets && l->free_at <= now) {
+    if (!l->idle && !l->queue->packets && l->free_at < now) {
         periods(l, k, l->free_at);
         on_idle(&l->law, k, l->free_at);
         l->idle = true;
     }
     periods(l, k, now);
+    /* If this is an arrival that is dropped, the link is idle from now on. */
+    if (l->idle)
+        l->free_at = now;
 }
 
 /* Adds to the whole and to a lane, or with minus one packet, takes away. */
@@ -68,6 +74,7 @@ INLINE void count(struct link *l, u32 lane, s64 packets, u32 size)
 INLINE void begin(struct link *l, const struct params *k, u64 now)
 {
     l->free_at = now;
+    l->idle = true;
 #ifdef LAW_PERIOD
     l->due = now + k->LAW_PERIOD;
 #endif

@@ -10,13 +10,18 @@ EXPORT u64 aqm_size(void) { return sizeof(struct link); }
 
 EXPORT void aqm_begin(struct link *l, const struct params *k, u64 now) { begin(l, k, now); }
 
+EXPORT void aqm_advance(struct link *l, const struct params *k, u64 now, const struct backlog *queue)
+{
+    memcpy(l->queue, queue, sizeof(l->queue));
+    advance(l, k, now);
+}
+
 /* The lane is in the second byte. */
 EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u32 random)
 {
     struct packet own = *packet;
-    memcpy(l->queue, queue, sizeof(l->queue));
-    advance(l, k, now);
+    aqm_advance(l, k, now, queue);
     l->queue->full = queue->full;
     l->idle = false;
     own.lane = lane(&l->law, k, now, packet);
@@ -25,16 +30,16 @@ EXPORT int aqm_enqueue(struct link *l, const struct params *k, u64 now, const st
 
 EXPORT int aqm_serve(struct link *l, const struct params *k, u64 now, const struct backlog *queue)
 {
-    memcpy(l->queue, queue, sizeof(l->queue));
-    advance(l, k, now);
+    aqm_advance(l, k, now, queue);
     return serve(&l->law, k, now, l->queue);
 }
 
+/* The packet is still in the queue. */
 EXPORT int aqm_dequeue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u64 sojourn, u32 random)
 {
-    memcpy(l->queue, queue, sizeof(l->queue));
-    advance(l, k, now);
+    aqm_advance(l, k, now, queue);
+    count(l, packet->lane, -1, packet->size);
     return on_dequeue(&l->law, k, now, packet, l->queue, sojourn, random);
 }
 

@@ -16,6 +16,8 @@ mod equivalence_several;
 mod equivalence_shapers;
 mod extremes;
 mod finality;
+mod kernel;
+mod kernel_fixed;
 mod ns3;
 mod ported;
 mod qdisc;

@@ -1,0 +1,383 @@
+//! The laws in C and fixed point, `kernel/*.c`, against those here, verdict for verdict: one truth.
+//!
+//! Printed with `--nocapture`: for each algorithm the packets, those with the same verdict, and the time that C takes for
+//! a packet.
+#![allow(unsafe_code)]
+
+use crate::driver::{Line, Reference, Tally, assert_marks, compare, number, text};
+use crate::support::{PORT, Random};
+use aqm::params::Value;
+use aqm::{AnyParams, Backlog, Packet, Span, Verdict};
+use libloading::Library;
+use std::ffi::{CStr, c_char, c_int};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+/// Compiles a file in C, with warnings as errors.
+pub(crate) fn compile(source: &Path) -> Library {
+    let name = source.file_stem().expect("a name").to_str().expect("a name in Unicode");
+    // Tests run side by side.
+    let made = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("{name}-{:?}.so", std::thread::current().id()).replace(['(', ')'], ""));
+    let options = "-O2 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Werror -Wno-unused-parameter";
+    let kernel = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../kernel");
+    let done = Command::new("cc")
+        .args(options.split(' '))
+        .args([kernel, "-o"])
+        .args([&made, source])
+        .output()
+        .expect("a compiler");
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    // Safety: nothing runs when it is loaded.
+    unsafe { Library::new(&made) }.expect("a library")
+}
+
+fn law(name: &str) -> Library {
+    compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernel/{name}.c")))
+}
+
+/// A packet and a backlog as `aqm.h` has them.
+#[repr(C, align(8))]
+#[derive(Clone, Copy)]
+struct PacketInC {
+    size: u32,
+    flow: u32,
+    pair: u32,
+    udp: bool,
+    lane: u8,
+    ect: bool,
+    ce: bool,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct BacklogInC {
+    packets: u64,
+    bytes: u64,
+    full: bool,
+}
+
+impl From<Packet> for PacketInC {
+    fn from(packet: Packet) -> Self {
+        let Packet { size, ect, udp, flow, pair, .. } = packet;
+        Self { size, flow: flow as u32, pair, udp, lane: 0, ect, ce: false }
+    }
+}
+
+impl From<&Backlog> for BacklogInC {
+    fn from(queue: &Backlog) -> Self {
+        Self { packets: queue.packets.into(), bytes: queue.bytes, full: queue.full }
+    }
+}
+
+type Begin = unsafe extern "C" fn(*mut u64, *const i64, u64);
+type Advance = unsafe extern "C" fn(*mut u64, *const i64, u64, *const BacklogInC);
+type Enqueue =
+    unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u32) -> c_int;
+type Dequeue =
+    unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u64, u32) -> c_int;
+type Free = unsafe extern "C" fn(*mut u64, u64);
+
+/// What happened to the link.
+#[derive(Clone, Copy)]
+enum Event {
+    Arrival {
+        now: u64,
+        packet: PacketInC,
+        queue: BacklogInC,
+        random: u32,
+    },
+    Departure {
+        now: u64,
+        packet: PacketInC,
+        queue: BacklogInC,
+        sojourn: u64,
+        random: u32,
+    },
+    /// When a packet will have been sent.
+    Free(u64),
+}
+
+/// A law in C on a link. The link begins with the signals.
+struct Law {
+    begin: Begin,
+    advance: Advance,
+    enqueue: Enqueue,
+    dequeue: Dequeue,
+    free: Free,
+    link: Vec<u64>,
+    params: Vec<i64>,
+    /// The name and the binary digits of each signal.
+    signals: Vec<(String, u32)>,
+    _library: Library,
+}
+
+impl Law {
+    fn new(name: &str, params: &AnyParams) -> Self {
+        let library = law(name);
+        // Safety: `library.h` declares them so.
+        unsafe fn function<F: Copy>(library: &Library, name: &str) -> F {
+            *unsafe { library.get::<F>(name.as_bytes()) }.expect(name)
+        }
+        let text = |name, before| {
+            let text = unsafe {
+                CStr::from_ptr(function::<unsafe extern "C" fn() -> *const c_char>(&library, name)())
+            };
+            text.to_str().expect("ASCII").strip_prefix(before).expect(before).to_owned()
+        };
+        let params = params
+            .fixed(&PORT, &text("aqm_params", "aqmlab params "))
+            .unwrap_or_else(|e| panic!("{name}: {e}"));
+        let signal = |field: &str| {
+            let mut parts = field.split(':');
+            let name = parts.next().expect("a name").to_owned();
+            (name, parts.next().and_then(|bits| bits.parse().ok()).expect("a number of digits"))
+        };
+        let signals = text("aqm_signals", "aqmlab signals ").split_whitespace().map(signal).collect();
+        let mut law = unsafe {
+            let size = function::<unsafe extern "C" fn() -> u64>(&library, "aqm_size")() as usize;
+            Self {
+                begin: function(&library, "aqm_begin"),
+                advance: function(&library, "aqm_advance"),
+                enqueue: function(&library, "aqm_enqueue"),
+                dequeue: function(&library, "aqm_dequeue"),
+                free: function(&library, "aqm_free"),
+                link: vec![0; size.div_ceil(8)],
+                params,
+                signals,
+                _library: library,
+            }
+        };
+        law.begin();
+        law
+    }
+
+    fn begin(&mut self) {
+        self.link.fill(0);
+        unsafe { (self.begin)(self.link.as_mut_ptr(), self.params.as_ptr(), 0) };
+    }
+
+    fn advance(&mut self, now: u64, queue: &Backlog) {
+        unsafe {
+            (self.advance)(self.link.as_mut_ptr(), self.params.as_ptr(), now, &BacklogInC::from(queue));
+        }
+    }
+
+    fn perform(&mut self, event: &Event) -> Verdict {
+        let (link, params) = (self.link.as_mut_ptr(), self.params.as_ptr());
+        // Safety: the pointers are to what the library has said it needs.
+        let verdict = unsafe {
+            match event {
+                Event::Arrival { now, packet, queue, random } => {
+                    (self.enqueue)(link, params, *now, packet, queue, *random)
+                }
+                Event::Departure { now, packet, queue, sojourn, random } => {
+                    (self.dequeue)(link, params, *now, packet, queue, *sojourn, *random)
+                }
+                Event::Free(at) => {
+                    (self.free)(link, *at);
+                    0
+                }
+            }
+        };
+        [Verdict::Pass, Verdict::Mark, Verdict::Drop][verdict as usize]
+    }
+
+    fn signal(&self, name: &str) -> Option<f64> {
+        let i = self.signals.iter().position(|(own, _)| own == name)?;
+        Some(self.link[i] as i64 as f64 / 2.0_f64.powi(self.signals[i].1 as i32))
+    }
+}
+
+/// A law in C as the driver's reference.
+struct InC {
+    law: Law,
+    /// The signals of the algorithm, in its order.
+    names: Vec<&'static str>,
+    events: Vec<Event>,
+}
+
+fn ns(seconds: f64) -> u64 {
+    Span::from_secs(seconds).nanos()
+}
+
+/// A number of 32 bits, as the kernel draws them.
+fn bits(u: &mut dyn FnMut() -> f64) -> u32 {
+    (u() * 2.0_f64.powi(32)) as u32
+}
+
+impl InC {
+    fn perform(&mut self, event: Event) -> Verdict {
+        self.events.push(event);
+        self.law.perform(&event)
+    }
+}
+
+impl Reference for &mut InC {
+    const ARRIVALS: u32 = 1_000_000;
+    const CLOSENESS: f64 = 1e-7;
+    const LAZY: bool = true;
+    const PAUSE: Span = Span::ms(2_345);
+
+    fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
+        let (packet, queue) = (packet.into(), queue.into());
+        self.perform(Event::Arrival { now: ns(now), packet, queue, random: bits(u) })
+    }
+
+    fn link_free(&mut self, now: f64, line: &mut Line, u: &mut dyn FnMut() -> f64) -> Vec<Verdict> {
+        let mut verdicts = vec![];
+        loop {
+            let queue = (&line.backlog()).into();
+            let Some((arrived, packet)) = line.pop() else { return verdicts };
+            let sojourn = ns(now) - ns(arrived);
+            let departure =
+                Event::Departure { now: ns(now), packet: packet.into(), queue, sojourn, random: bits(u) };
+            verdicts.push(self.perform(departure));
+            if verdicts.last() != Some(&Verdict::Drop) {
+                self.perform(Event::Free(ns(now) + PORT.rate.transmission(packet.size).nanos()));
+                return verdicts;
+            }
+        }
+    }
+
+    fn signal(&self) -> f64 {
+        unreachable!("it has them all")
+    }
+
+    fn signals(&self, i: usize) -> Option<f64> {
+        self.law.signal(self.names[i])
+    }
+}
+
+/// The parameters of an algorithm, or of a variant or preset (`red/floyd1993`), with these settings.
+fn params(name: &str, preset: Option<&str>, settings: &[(&str, Value)]) -> AnyParams {
+    let mut params = AnyParams::of(name).expect("an algorithm");
+    if let Some(preset) = preset {
+        params = params.preset(preset).expect("a preset");
+    }
+    for (key, value) in settings {
+        params.set(key, value).expect("an allowed value");
+    }
+    params
+}
+
+/// The comparisons of one law.
+struct Judge {
+    file: &'static str,
+    packets: u64,
+    ns: f64,
+}
+
+impl Judge {
+    fn of(file: &'static str) -> Self {
+        Self { file, packets: 0, ns: 0.0 }
+    }
+
+    /// Compares the law with the algorithm `name` under these settings.
+    fn compare(&mut self, name: &str, preset: Option<&str>, settings: &[(&str, Value)]) -> Tally {
+        let params = params(name, preset, settings);
+        let names = params.signals().iter().map(|signal| signal.name).collect();
+        let mut law = InC { law: Law::new(self.file, &params), names, events: vec![] };
+        let tally = compare(name, settings, preset, &mut law);
+        self.packets += u64::from(<&mut InC as Reference>::ARRIVALS);
+        law.law.begin();
+        let start = Instant::now();
+        for event in &law.events {
+            law.law.perform(event);
+        }
+        let each = start.elapsed().as_nanos() as f64 / f64::from(<&mut InC as Reference>::ARRIVALS);
+        self.ns = self.ns.max(each);
+        let ecn = settings.iter().any(|(key, value)| *key == "ecn" && *value == Value::Bool(true));
+        assert!(tally.drops + tally.marks > 1000 && tally.idle > 1000, "{settings:?}: {tally:?}");
+        assert_marks(&tally, ecn || preset == Some("survey"), 100);
+        tally
+    }
+
+    /// Prints the row of the law.
+    fn print(&self) {
+        println!(
+            "{:8} {:>9} packets, {:>9} equal verdicts, {:>4.0} ns a packet at most",
+            self.file, self.packets, self.packets, self.ns
+        );
+    }
+}
+
+fn switch(on: bool) -> Value {
+    Value::Bool(on)
+}
+
+#[test]
+fn lred_in_c_is_lred() {
+    let mut judge = Judge::of("lred");
+    judge.compare("lred", None, &[]);
+    for (exponent, beta, bytes, ecn) in [
+        (0.5, 0.01, true, true),
+        (0.0, 0.001, false, false),
+        (1.0, 0.05, false, true),
+        (1.7, 0.5, true, false),
+    ] {
+        let settings = [
+            ("q0", number(30.5)),
+            ("beta", number(beta)),
+            ("exponent", number(exponent)),
+            ("period", text("230 ms")),
+            ("window", Value::Integer(if ecn { 64 } else { 3 })),
+            ("bytes", switch(bytes)),
+            ("ecn", switch(ecn)),
+            ("l_min", number(0.003)),
+        ];
+        judge.compare("lred", None, &settings);
+    }
+    judge.print();
+}
+
+/// After a stretch without packets, one call performs the periods that as many calls would have performed.
+#[test]
+fn periods_at_once_are_periods_one_by_one() {
+    let idle = Backlog::default();
+    let waiting = Backlog { packets: 40, bytes: 20_000, full: false };
+    for (file, name, period) in PERIODIC {
+        for queue in [idle, waiting] {
+            for count in [1, 2, 3, 10, 70, 1000, 50_000] {
+                let params: AnyParams = name.parse().expect("an algorithm");
+                let [mut lazy, mut busy] = [Law::new(file, &params), Law::new(file, &params)];
+                let mut random = Random(7);
+                for law in [&mut lazy, &mut busy] {
+                    let mut random = random.clone();
+                    // Half of the packets find a queue that is longer than any target.
+                    for i in 0..3000 {
+                        let packets = if i < 1500 { 10 } else { 140 };
+                        let queue = Backlog { packets, bytes: 500 * u64::from(packets), full: i % 20 == 0 };
+                        let (queue, packet) = ((&queue).into(), Packet::new(500, false).into());
+                        let random = random.bits() as u32;
+                        law.perform(&Event::Arrival { now: 200_000 * i, packet, queue, random });
+                    }
+                    law.perform(&Event::Free(600_100_000));
+                }
+                let start = 600_000_000;
+                let end = start + count * period.nanos();
+                (1..=count).for_each(|i| busy.advance(start + i * period.nanos(), &queue));
+                lazy.advance(end, &queue);
+                for name in lazy.signals.iter().map(|(name, _)| name) {
+                    let (once, each) =
+                        (lazy.signal(name).expect("its own"), busy.signal(name).expect("its own"));
+                    assert!(
+                        (once - each).abs() < 1e-9 * each.abs().max(1.0),
+                        "{name} of {params:?} after {count} periods of {queue:?}: {once}, not {each}"
+                    );
+                }
+                let event = Event::Arrival {
+                    now: end + 1,
+                    packet: Packet::new(500, false).into(),
+                    queue: (&queue).into(),
+                    random: random.bits() as u32,
+                };
+                assert_eq!(lazy.perform(&event), busy.perform(&event));
+            }
+        }
+    }
+}
+
+/// Laws with periodic updates: the file, an algorithm with settings by which much changes, and the period.
+const PERIODIC: &[(&str, &str, Span)] = &[("lred", "lred:period=10ms,q0=20,beta=0.01", Span::ms(10))];
