@@ -1,0 +1,93 @@
+"""The command ``aqmlab kernel`` on a machine without such a kernel; tests/oracle/kernel has it in a guest with one."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Cli
+
+from aqmlab.execute import preflight
+from aqmlab.execute.preflight import Finding, State
+from aqmlab.kernel import devices, objects
+from aqmlab.kernel.objects import Number, Object
+
+
+@pytest.fixture
+def ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine be one that takes queue disciplines."""
+    monkeypatch.setattr(preflight, "obstacles", list)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+
+
+@pytest.fixture(scope="session")
+def lred(tmp_path_factory: pytest.TempPathFactory) -> Object:
+    folder = tmp_path_factory.mktemp("laws")
+    if subprocess.run(["bash", ROOT / "kernel" / "build.sh", "--ready"], capture_output=True).returncode:
+        pytest.skip("no compiler for BPF")
+    return objects.compiled(ROOT / "kernel" / "lred.c", folder)
+
+
+def test_a_compiled_law_says_what_its_numbers_are(lred: Object) -> None:
+    assert lred.kind == "aqm_lred"
+    assert lred.parameters[0] == Number("q0", 32)
+    assert [one.name for one in lred.signals] == ["p", "loss_ratio"]
+    assert Number("p", 32).value(1 << 31) == 0.5
+
+
+def test_another_file_is_no_law(tmp_path: Path) -> None:
+    (tmp_path / "x.bpf.o").write_bytes(b"\x7fELF")
+    with pytest.raises(ValueError, match=r"x\.bpf\.o: not a law"):
+        _ = Object(tmp_path / "x.bpf.o").parameters
+
+
+def test_what_the_compiler_refuses_is_shown(tmp_path: Path, lred: Object) -> None:
+    (tmp_path / "bad.c").write_text('#include "aqm.h"\nint x = y;\n')
+    with pytest.raises(ValueError, match=r"(?s)bad\.c: .*undeclared identifier 'y'"):
+        objects.compiled(tmp_path / "bad.c", tmp_path)
+
+
+def test_the_machine_is_asked_first(quick_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    lacking = Finding("kernel", State.MISSING, "Linux 6.1", "Only others can.", "start another")
+    monkeypatch.setattr(preflight, "obstacles", lambda: [lacking])
+    for words in (["load", "lred", "dev", "eth0"], ["unload", "dev", "eth0"], ["show"]):
+        done = quick_cli("kernel", *words)
+        assert done.returncode == 1
+        assert done.stderr == "kernel: Linux 6.1. Only others can.\nfix: start another\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lred", "device", "eth0"], "device: must be the word dev, before the device, as in `dev eth0`"),
+        (["lred:q0=-1", "dev", "lo"], "q0 = -1: must be in [0, 1e9], packets"),
+        (["lred:window=65", "dev", "lo"], "window = 65: must be at most 64 in the kernel's program"),
+        (["lred:weights=[1,2]", "dev", "lo"], "weights = [1.0, 2.0]: must be at its default [1.0], since the kernel's"),
+        (["codel", "dev", "lo"], "codel: must be one of lred, or a class in a file, FILE.py:CLASS"),
+        (["lred", "dev", "lo", "--rate", "fast"], "fast: must be at least 1, in bit/s"),
+        (["lred", "dev", "lo", "--buffer", "2 ms"], "2 ms: must be at least 1, in packets or bytes"),
+    ],
+)
+def test_what_cannot_be_loaded_is_refused(
+    quick_cli: Cli, ready: None, lred: Object, monkeypatch: pytest.MonkeyPatch, words: list[str], message: str
+) -> None:
+    monkeypatch.setattr(objects, "_PACKAGE", lred.path.parent)
+    done = quick_cli("kernel", "load", *words)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+
+
+def test_a_device_that_is_not_there_is_named(
+    quick_cli: Cli, ready: None, lred: Object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(objects, "_PACKAGE", lred.path.parent)
+    done = quick_cli("kernel", "load", "lred", "dev", "eth99")
+    assert (done.returncode, done.stderr.partition(";")[0]) == (1, "eth99: no such device")
+
+
+def test_nothing_is_unloaded_that_is_not_ours(
+    quick_cli: Cli, ready: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(devices, "_tc", lambda *_: '[{"kind": "fq_codel", "dev": "lo", "root": true}]')
+    done = quick_cli("kernel", "unload", "dev", "lo")
+    assert (done.returncode, done.stderr) == (1, "lo: its queue discipline is fq_codel, which is none of aqmlab's\n")
+    assert quick_cli("kernel", "show").stdout == "no discipline of aqmlab on any device\n"
