@@ -15,22 +15,22 @@
 /* Periodic updates that are performed at once after a silence; of more, the others are not performed. */
 #define PERIODS 1024
 
+struct update {
+    struct state *s;
+    const struct params *k;
+    const struct backlog *queue;
+};
+
+/* Calls `function` n times, and lets the verifier read it once: bpf_loop. */
 #ifdef __bpf__
-/* Whether a loop may go on: true, and to the verifier a sign that the loop ends, so that it need not follow each turn. */
-#define may_go_on                                                                                                        \
-    ({                                                                                                                   \
-        __label__ end, on;                                                                                               \
-        bool yes = true;                                                                                                 \
-        asm volatile goto(".byte 0xe5; .byte 0; .long ((%l[end] - . - 8) / 8) & 0xffff; .short 0" : : : : end);          \
-        goto on;                                                                                                         \
-    end:                                                                                                                 \
-        yes = false;                                                                                                     \
-    on:;                                                                                                                 \
-        yes;                                                                                                             \
-    })
+static long (*const repeat)(u32 n, long (*function)(u64, struct update *), struct update *given, u64 flags) = (void *)181;
 #define SATURATED
 #else
-#define may_go_on true
+INLINE void repeat(u32 n, long (*function)(u64, struct update *), struct update *given, u64 flags)
+{
+    for (u32 i = 0; i < n; i++)
+        function(i, given);
+}
 /* For the comparison with the class: how often a number has left the range. */
 static u64 saturated;
 #define SATURATED saturated++
@@ -164,20 +164,15 @@ GLOBAL s64 fx_power(s64 a, u32 n)
     return found;
 }
 
-/* The square root; that of the leading 62 bits has 31, and a step of Newton's method the rest. */
+/* The square root; that of the leading 64 bits has 32 itself, and a step of Newton's method the rest. */
 GLOBAL s64 fx_sqrt(s64 a)
 {
     u64 near, x = a;
-    u32 shift = 0;
+    u32 shift;
     if (a <= 0)
         return 0;
-    for (u32 step = 32; step > 1; step >>= 1) {
-        if (!(x >> (62 - step))) {
-            x <<= step;
-            shift += step;
-        }
-    }
-    near = root(x) << 16 >> (shift / 2);
+    shift = __builtin_clzll(x) & 62;
+    near = root(x << shift) << 16 >> (shift / 2);
     return half(near + div_shift(a, near, 32));
 }
 

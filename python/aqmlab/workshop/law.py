@@ -363,11 +363,11 @@ class Law(Unit):
 
     def _periods(self) -> str:
         made = next(one for key, one in self.made.items() if key[1] == "on_period")
-        given = ", ".join(["s", "k", *(["queue"] if "queue" in made.uses else [])])
+        given = ", ".join(["u->s", "u->k", *(["u->queue"] if "queue" in made.uses else [])])
         return (
+            f"static long update(u64 i, struct update *u)\n{{\n    {made.name}({given});\n    return 0;\n}}\n\n"
             f"static void on_period({_STATE}, const struct backlog *queue, u64 n)\n{{\n"
-            "    for (u32 i = 0; i < PERIODS && i < n && may_go_on; i++)\n"
-            f"        {made.name}({given});\n}}"
+            "    struct update u = {s, k, queue};\n    repeat(least(n, PERIODS), update, &u, 0);\n}"
         )
 
 
