@@ -18,6 +18,7 @@
 struct update {
     struct state *s;
     const struct params *k;
+    u64 now;
     const struct backlog *queue;
 };
 
@@ -80,7 +81,7 @@ GLOBAL s64 floor_mod(s64 a, s64 b)
 }
 
 /* a^n of whole numbers, for n below 64. */
-GLOBAL s64 power(s64 a, u32 n)
+GLOBAL s64 whole_power(s64 a, u32 n)
 {
     s64 found = 1;
     for (int i = 0; i < 6; i++, n >>= 1) {

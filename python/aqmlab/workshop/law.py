@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-import os
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -267,11 +265,12 @@ class Law(Unit):
         self.current = name
         self.called(function, [Term("", one) for one in given], {}, own=True, event=name)
 
-    def text(self, folder: Path) -> str:
-        """Return the file, as it stands in a folder."""
+    @property
+    def text(self) -> str:
+        """The file."""
         events = self.declared.methods
         defined = {one.name for one in self.made.values()}
-        parts = [self._head(), '#include "aqm.h"\n#include "ported.h"', self._defines(folder), *self._choices()]
+        parts = [self._head(), '#include "aqm.h"\n#include "ported.h"', self._defines(), *self._choices()]
         parts += [self._structs(), *self.functions]
         if "start" not in defined:
             body = "".join(f"{line}\n" for line in self.before("start", set()))
@@ -320,17 +319,12 @@ class Law(Unit):
         inner = "\n".join(f" * {line}".rstrip().replace("*/", "* /") for line in lines)
         return f"/* SPDX-License-Identifier: GPL-2.0-only OR MIT */\n/*\n{inner}\n */"
 
-    def _defines(self, folder: Path) -> str:
-        cls = self.declared.cls
-        file = os.path.relpath(self.declared.file, folder)
-        lines = [
-            f'#define NAME "{self.name}"',
-            f'#define CLASS "{file}:{cls.__name__}" /* from this folder: its parameters are those of the program */',
-        ]
+    def _defines(self) -> str:
+        lines = [f'#define NAME "{self.name}"']
         if "on_dequeue" in self.declared.methods:
             lines.append("#define LAW_DEQUEUES")
         if "on_idle" in self.declared.methods:
-            lines.append("#define LAW_IDLES")
+            lines += ["#define LAW_IDLES", "#define LAW_BEGINS_IDLE"]
         if (period := self.declared.period) is not None:
             fixed = "period" not in self.parameters
             lines.append(f"#define LAW_EVERY {round(period * 1e9)}" if fixed else "#define LAW_PERIOD period")
@@ -363,11 +357,14 @@ class Law(Unit):
 
     def _periods(self) -> str:
         made = next(one for key, one in self.made.items() if key[1] == "on_period")
-        given = ", ".join(["u->s", "u->k", *(["u->queue"] if "queue" in made.uses else [])])
+        given = ", ".join(["u->s", "u->k", *(f"u->{one}" for one in CONTEXT if one in made.uses)])
+        every = "LAW_EVERY" if "now" in made.uses else ""
+        later = f"    u->now += {every};\n" if every else ""
+        first = f"now - (n - 1) * {every}" if every else "now"
         return (
-            f"static long update(u64 i, struct update *u)\n{{\n    {made.name}({given});\n    return 0;\n}}\n\n"
-            f"static void on_period({_STATE}, const struct backlog *queue, u64 n)\n{{\n"
-            "    struct update u = {s, k, queue};\n    repeat(least(n, PERIODS), update, &u, 0);\n}"
+            f"static long update(u64 i, struct update *u)\n{{\n    {made.name}({given});\n{later}    return 0;\n}}\n\n"
+            f"static void on_period({_STATE}, u64 now, const struct backlog *queue, u64 n)\n{{\n"
+            f"    struct update u = {{s, k, {first}, queue}};\n    repeat(least(n, PERIODS), update, &u, 0);\n}}"
         )
 
 

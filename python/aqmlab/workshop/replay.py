@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from aqmlab.kernel import headers
+from aqmlab.kernel.objects import headers
 from aqmlab.own.compiled import defaults
 from aqmlab.workshop.law import Law
 from aqmlab.workshop.recording import DELAY, LIMIT, RATE, USUAL
@@ -21,7 +22,9 @@ from aqmlab.workshop.recording import DELAY, LIMIT, RATE, USUAL
 CLOSE = 2.0**-20
 """How far a signal may be from that of the class, over its size or 1: rounding adds up in state."""
 
-NEVER = 2**62
+_NEVER = 2**62
+_EVENT = re.compile(r"(idle|period|enqueue|dequeue) ")
+_WORDS = {"P": "PASS", "M": "MARK", "D": "DROP"}
 
 
 class NoCompiler(Exception):  # noqa: N818  what the machine lacks is no error
@@ -29,7 +32,10 @@ class NoCompiler(Exception):  # noqa: N818  what the machine lacks is no error
 
 
 class _Packet(ctypes.Structure):
-    _fields_ = (("size", ctypes.c_uint32), ("flow", ctypes.c_uint32), ("ect", ctypes.c_bool), ("udp", ctypes.c_bool))
+    _fields_ = (
+        *((name, ctypes.c_uint32) for name in ("size", "flow", "pair")),
+        *((name, ctypes.c_uint8) for name in ("udp", "lane", "ect", "ce")),
+    )
 
 
 class _Backlog(ctypes.Structure):
@@ -82,7 +88,7 @@ def library(source: Path) -> Iterator[ctypes.CDLL]:
         if done.returncode or done.stderr:
             raise RuntimeError(f"{source.name} does not compile, a fault of ours: please tell us\n{done.stderr}")
         loaded = ctypes.CDLL(str(made))
-        for name in ("aqm_size", "aqm_state", "aqm_saturated"):
+        for name in ("aqm_size", "aqm_saturated"):
             getattr(loaded, name).restype = ctypes.c_uint64
         yield loaded
 
@@ -94,13 +100,13 @@ class Link:
         self._library, self._law = loaded, law
         self._link = (ctypes.c_uint64 * (loaded.aqm_size() // 8 + 1))()
         self._params = (ctypes.c_int64 * len(given))(*given)
-        self._state = ctypes.cast(loaded.aqm_state(self._link), ctypes.POINTER(ctypes.c_int64))
         loaded.aqm_begin(self._link, self._params, ctypes.c_uint64(0))
 
     @property
     def signals(self) -> list[float]:
         """The signals, as real numbers."""
-        return [self._state[i] / 2.0 ** self._law.signals[name] for i, name in enumerate(self._law.signals)]
+        numbers = (ctypes.c_int64 * len(self._law.signals)).from_buffer(self._link)
+        return [number / 2.0**bits for number, bits in zip(numbers, self._law.signals.values(), strict=True)]
 
     def advance(self, now: int, packets: int, size: int) -> None:
         """Perform what happened until now."""
@@ -110,12 +116,14 @@ class Link:
     def judge(self, kind: str, now: int, facts: Sequence[int], draw: float) -> int:
         """Return the verdict on a packet; `facts` are those of a line of a recording."""
         size, ect, flow, packets, waiting, full, sojourn = facts
-        packet, queue = _Packet(size, flow, bool(ect), False), _Backlog(packets, waiting, bool(full))
-        time, random = ctypes.c_uint64(now), ctypes.c_uint32(int(draw * 2**32))
-        before = (self._link, self._params, time, ctypes.byref(packet), ctypes.byref(queue))
-        if kind == "enqueue":
-            return int(self._library.aqm_enqueue(*before, random))
-        return int(self._library.aqm_dequeue(*before, ctypes.c_uint64(sojourn), random))
+        packet = _Packet(size=size, flow=flow, ect=ect)
+        leaves = kind == "dequeue"
+        queue = _Backlog(packets + leaves, waiting + leaves * size, bool(full))  # with the packet until it leaves
+        random = ctypes.c_uint32(int(draw * 2**32))
+        given = (self._link, self._params, ctypes.c_uint64(now), ctypes.byref(packet), ctypes.byref(queue))
+        if leaves:
+            return int(self._library.aqm_dequeue(*given, ctypes.c_uint64(sojourn), random))
+        return int(self._library.aqm_enqueue(*given, random))
 
     def free(self, at: int) -> None:
         """Say when the link has sent what it sends."""
@@ -123,34 +131,43 @@ class Link:
 
 
 def replay(loaded: ctypes.CDLL, law: Law, recorded: str, values: Mapping[str, Any]) -> Replayed:
-    """Give a law the events of a recording, which its class decided with these parameters."""
+    """Give a law the events of a recording, which its class decided with these parameters.
+
+    As in the kernel, the law is not told when the link becomes idle, nor of a period: it performs both on the next
+    event, and periods between which nothing happens together.
+    """
     link, found = Link(loaded, law, numbers(law, values)), Replayed(signals=dict.fromkeys(law.signals, 0.0))
-    before = loaded.aqm_saturated()
-    lines = [(number, line) for number, line in enumerate(recorded.splitlines(), 1) if " | " in line or line == "idle 0 |"]
+    before, sees_arrivals, idle = loaded.aqm_saturated(), "on_enqueue" in law.declared.methods, True
+    lines = [(number, line) for number, line in enumerate(recorded.splitlines(), 1) if _EVENT.match(line)]
     for place, (number, line) in enumerate(lines):
         event, *parts = line.split("|")
         kind, time, *rest = event.split()
         now, facts = int(time), list(map(int, rest))
-        if kind == "period":
-            later = lines[place + 1][1].split("|")[0].split() if place + 1 < len(lines) else []
-            if later[:1] == ["period"] and later[2:] == rest:
-                continue  # as in the kernel, periods between which nothing happens are performed together
-            link.advance(now, *facts)
-        elif kind == "idle":
+        following = lines[place + 1][1].split("|")[0].split() if place + 1 < len(lines) else []
+        if kind == "idle":
             link.free(now)
-            link.advance(now, 0, 0)
-            link.free(NEVER)
+            idle = True
+            continue
+        if kind == "period":
+            if following[:1] == ["period"] and following[2:] == rest:
+                continue
+            link.advance(now, *facts)
         else:
-            draws, verdict, _ = parts
-            returned = "PMD"[link.judge(kind, now, facts, float(draws) if draws.strip() else 0.0)]
+            if idle and kind == "dequeue" and not sees_arrivals:
+                link.judge("enqueue", now, [*facts[:3], 0, 0, 0, 0], 0.0)
+            returned = "PMD"[link.judge(kind, now, facts, float(parts[0]) if parts[0].strip() else 0.0)]
+            link.free(_NEVER)
+            idle = False
+            expected = parts[1].strip()
             found.verdicts += 1
-            found.equal += returned == verdict.strip()
-            if returned != verdict.strip() and not found.first:
-                words = {"P": "PASS", "M": "MARK", "D": "DROP"}
+            found.equal += returned == expected
+            if returned != expected and not found.first:
                 found.first = (
-                    f"line {number} of the recording, {kind} at {now / 1e9:.9f} s: {words[verdict.strip()]} in Python, "
-                    f"{words[returned]} in C; signals {parts[-1].strip()} in Python, "
-                    f"{' '.join(f'{one:.12g}' for one in link.signals)} in C"
+                    f"line {number}, {kind} at {now / 1e9:.9f} s: {_WORDS[expected]} in Python, {_WORDS[returned]} in C"
+                    + "".join(
+                        f"; {name} = {other} in Python, {own:.12g} in C"
+                        for name, own, other in zip(law.signals, link.signals, parts[-1].split(), strict=True)
+                    )
                 )
         for name, own, other in zip(law.signals, link.signals, map(float, parts[-1].split()), strict=True):
             found.signals[name] = max(found.signals[name], abs(own - other) / max(abs(other), 1.0))

@@ -103,7 +103,7 @@ _RESERVED = frozenset(
     asm auto break case char const continue default do double else enum extern float for goto if inline int long
     register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile while
     bool true false linux unix u8 u16 u32 u64 s64 s k now packet queue sojourn random magnitude half min_of max_of
-    abs_of mul floor_div floor_mod power fx fx_add fx_sub fx_mul fx_div fx_div_whole whole_div_fx fx_floor fx_ceil
+    abs_of mul floor_div floor_mod whole_power fx fx_add fx_sub fx_mul fx_div fx_div_whole whole_div_fx fx_floor fx_ceil
     fx_int fx_round fx_power fx_sqrt fx_log fx_exp fx_pow nanoseconds seconds at judged signal PASS MARK DROP Q ONE
     NAME CLASS PARAMS SIGNALS PERIODS SATURATED GLOBAL INLINE U64_MAX S64_MAX LN2_Q32 LOG2_E_Q32 PARAM
 """.split()
@@ -181,8 +181,6 @@ class Translation(Body):
 
     def _use(self, what: str, node: ast.AST) -> None:
         """Note that the function is given a part of `CONTEXT`."""
-        if what == "now" and self._unit.current == "on_period":
-            raise self.refused("the kernel's program does not know the time of a period: count periods instead", node)
         if what == "random" and self._unit.current not in ("on_enqueue", "on_dequeue"):
             raise self.refused("draws outside of on_enqueue and on_dequeue: draw there", node)
         self._uses.add(what)
@@ -724,7 +722,7 @@ class Translation(Body):
         if isinstance(of, int) and abs(of) < 64:
             steps = Term(str(abs(of)), WHOLE)
             if of >= 0:
-                return Term(call("power" if base.kind == WHOLE else "fx_power", base, steps), base.kind)
+                return Term(call("whole_power" if base.kind == WHOLE else "fx_power", base, steps), base.kind)
             found = Term(call("fx_power", as_kind(base, REAL), steps), REAL)
             return Term(call("fx_div", as_kind(constant(1), REAL), found), REAL)
         if base.kind == exponent.kind == WHOLE:
