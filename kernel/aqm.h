@@ -8,9 +8,10 @@
  *     start        sets the state at the beginning;
  *     on_enqueue   returns the verdict on an arrival, which `random`, uniform on 32 bits, decides;
  *     on_dequeue   if LAW_DEQUEUES, returns that on a packet about to be sent;
- *     on_idle      if LAW_IDLES, is told when the link has become idle;
- *     on_period    if LAW_PERIOD, the name of the number with the period in ns, performs n > 0 periodic updates, the last
- *                  one at `now`, between which nothing arrived or left. A law without periods may have a period of 0.
+ *     on_idle      if LAW_IDLES, is told when the link has become idle, and if LAW_BEGINS_IDLE, at the beginning, too;
+ *     on_period    if LAW_PERIOD, the name of the number with the period in ns, or LAW_EVERY, that period if it is
+ *                  constant, performs n > 0 periodic updates, the last one at `now`, between which nothing arrived or
+ *                  left. A law without periods may have a period of 0.
  *
  * It ends with #include "host.h", which makes of it a queue discipline for the kernel, or functions for a test.
  */

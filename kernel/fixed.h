@@ -43,10 +43,23 @@ INLINE s64 scale(s64 a, u64 b, u32 shift)
     return a < 0 ? -amount : amount;
 }
 
-/* a 2^shift / b, rounded down, for a shift below 64; U64_MAX if it is larger or b is 0. */
+/* A digit of a quotient: of `rest` and the next 32 bits by b, which is above rest and has its leading bit set. */
+INLINE u64 digit(u64 *rest, u32 next, u64 b)
+{
+    u64 most = b >> 32, least = (u32)b, found = *rest / most, left = *rest - found * most;
+    for (int i = 0; i < 2 && !(left >> 32) && (found >> 32 || found * least > (left << 32 | next)); i++) {
+        found--;
+        left += most;
+    }
+    *rest = (*rest << 32 | next) - found * b;
+    return found;
+}
+
+/* a 2^shift / b, rounded down, for a shift below 64; U64_MAX if it is larger or b is 0. By Knuth's algorithm D. */
 GLOBAL u64 div_shift(u64 a, u64 b, u32 shift)
 {
-    u64 high, low, rest;
+    u64 high, low, found;
+    u32 zeros;
     shift &= 63;
     high = shift ? a >> (64 - shift) : 0;
     low = a << shift;
@@ -54,17 +67,12 @@ GLOBAL u64 div_shift(u64 a, u64 b, u32 shift)
         return U64_MAX;
     if (!high)
         return low / b;
-    rest = high;
-    for (int i = 0; i < 64; i++) {
-        u64 carry = rest >> 63;
-        rest = rest << 1 | low >> 63;
-        low <<= 1;
-        if (carry || rest >= b) {
-            rest -= b;
-            low |= 1;
-        }
-    }
-    return low;
+    zeros = __builtin_clzll(b) & 63;
+    b <<= zeros;
+    high = high << zeros | low >> 1 >> (63 - zeros);
+    low <<= zeros;
+    found = digit(&high, low >> 32, b);
+    return found << 32 | digit(&high, low, b);
 }
 
 /* x^n with x, a Q 62 of at most 1; too low by at most n 2^-61. */

@@ -19,6 +19,10 @@ INLINE u32 lane(struct state *s, const struct params *k, u64 now, const struct p
 INLINE u32 serve(struct state *s, const struct params *k, u64 now, const struct backlog *queue) { return 0; }
 #endif
 
+#ifdef LAW_PERIOD
+#define LAW_EVERY k->LAW_PERIOD
+#endif
+
 /* The link, and the law's memory. */
 struct link {
     struct state law;
@@ -30,8 +34,8 @@ struct link {
 
 INLINE void periods(struct link *l, const struct params *k, u64 until)
 {
-#ifdef LAW_PERIOD
-    u64 period = k->LAW_PERIOD, n;
+#ifdef LAW_EVERY
+    u64 period = LAW_EVERY, n;
     if (until < l->due || !period)
         return;
     n = (until - l->due) / period + 1;
@@ -75,10 +79,13 @@ INLINE void begin(struct link *l, const struct params *k, u64 now)
 {
     l->free_at = now;
     l->idle = true;
-#ifdef LAW_PERIOD
-    l->due = now + k->LAW_PERIOD;
+#ifdef LAW_EVERY
+    l->due = now + LAW_EVERY;
 #endif
     start(&l->law, k);
+#ifdef LAW_BEGINS_IDLE
+    on_idle(&l->law, k, now);
+#endif
 }
 
 /* aqmlab finds these texts in the compiled file. */

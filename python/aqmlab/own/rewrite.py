@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
@@ -125,6 +126,33 @@ class Unit:
     ) -> Term:
         """Write a call of a function, and once for arguments of these kinds the function."""
         source = self._source(function)
+        first, terms = self._passed(function, source, given, named, own=own)
+        kinds = {name: term[1] for name, term in terms.items()}
+        key = self._keys.setdefault((function, event, *kinds.items()), f"f{len(self._keys)}_{function.__name__}")
+        if key not in self.made:
+            with self._entered(function):
+                self.made[key] = Body(self, key, source, function, first, kinds, event).made()
+        return f"{key}({', '.join(['s', *(term[0] for term in terms.values())])})", self.made[key].kind
+
+    @contextmanager
+    def _entered(self, function: FunctionType) -> Iterator[None]:
+        """Refuse a function that calls itself."""
+        if function in self._busy:
+            raise self.refused(function, f"{function.__name__} calls itself")
+        self._busy.append(function)
+        yield
+        self._busy.remove(function)
+
+    def _passed(
+        self,
+        function: FunctionType,
+        source: ast.FunctionDef,
+        given: Sequence[Term],
+        named: Mapping[str, Term],
+        *,
+        own: bool,
+    ) -> tuple[str, dict[str, Any]]:
+        """Return the name of the object, empty without one, and what is passed for each other argument, in order."""
         names = [one.arg for one in (*source.args.posonlyargs, *source.args.args)]
         first = names.pop(0) if own and names else ""
         places = dict(zip(names, given, strict=False)) | dict(named)
@@ -132,19 +160,15 @@ class Unit:
         passed = [name for name in order if name in places]
         defaults = dict(zip(reversed(names), reversed(function.__defaults__ or ()), strict=False))
         defaults |= function.__kwdefaults__ or {}
-        terms = {name: (written(value), kind_of(value)) for name, value in defaults.items()} | places
+        terms = {name: self._default(value) for name, value in defaults.items()} | places
         fits = len(given) <= len(names) and list(places) == passed and set(order) == set(terms) and (first or not own)
         if not fits or len(places) != len(given) + len(named):
             raise self.refused(function, f"{function.__name__} is not given its arguments in their order")
-        kinds = {name: terms[name][1] for name in order}
-        key = self._keys.setdefault((function, event, *kinds.items()), f"f{len(self._keys)}_{function.__name__}")
-        if key not in self.made:
-            if function in self._busy:
-                raise self.refused(function, f"{function.__name__} calls itself")
-            self._busy.append(function)
-            self.made[key] = Body(self, key, source, function, first, kinds, event).made()
-            self._busy.remove(function)
-        return f"{key}({', '.join(['s', *(terms[name][0] for name in order)])})", self.made[key].kind
+        return first, {name: terms[name] for name in order}
+
+    def _default(self, value: Any) -> Any:
+        """Write the default of an argument."""
+        return written(value), kind_of(value)
 
     def _source(self, function: FunctionType) -> ast.FunctionDef:
         """Return the source of a function of the file."""
