@@ -145,13 +145,20 @@ def _text(one: Loaded) -> str:
 def _law(spec: str, folder: Path) -> Object:
     """Return the compiled law of a discipline; that of a class is translated and compiled in the folder."""
     from aqmlab.kernel import objects
+    from aqmlab.own.source import declared
     from aqmlab.scenario import catalogue
+    from aqmlab.workshop.law import Law
+    from aqmlab.workshop.port import rust_name
 
-    name = spec.partition(":")[0]
-    if not name.endswith(".py"):
+    file, is_class, rest = spec.partition(".py:")
+    if not is_class:
+        name = spec.partition(":")[0]
         of = {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
         return objects.shipped(of.get(name, name))
-    raise NotImplementedError
+    of_class = declared(f"{Path(file).absolute()}.py:{rest.partition(':')[0]}")
+    source = folder / f"{rust_name(of_class)}.c"
+    source.write_text(Law(of_class, source.stem).text)
+    return objects.compiled(source, folder)
 
 
 def _number(option: str, text: str, *units: str) -> int:
