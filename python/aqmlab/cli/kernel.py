@@ -135,11 +135,12 @@ def _text(one: Loaded) -> str:
     room = f"buffer {link.packets} packets" if link.packets else f"buffer {link.bytes} bytes"
     rate = f" rate {link.rate} bit/s" if link.rate else ""
     waiting = f"backlog {one.tc['backlog']}b {one.tc['qlen']}p"
-    return (
-        f"{one.device}: {one.kind}{rate} {room} {listed(one.parameters)}\n"
-        f"  sent {one.tc['bytes']} bytes {listed(one.counts)} {waiting}\n"
-        f"  {listed(one.signals)}"
+    lines = (
+        f"{one.device}: {one.kind}{rate} {room} {listed(one.parameters)}",
+        f"  sent {one.tc['bytes']} bytes {listed(one.counts)} {waiting}",
+        f"  {listed(one.signals)}",
     )
+    return "\n".join(filter(str.strip, lines))
 
 
 def _law(spec: str, folder: Path) -> Object:
