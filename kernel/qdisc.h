@@ -46,8 +46,7 @@ struct qdisc_skb_cb {
 struct sk_buff {
     u32 len;
     char cb[48];
-    u16 network_header;
-    unsigned char *head, *data;
+    u16 network_header, mac_header;
 };
 struct __sk_buff {
     u32 len, pkt_type, mark, queue_mapping, protocol, vlan_present, vlan_tci, vlan_proto, priority, ingress_ifindex;
@@ -243,7 +242,7 @@ extern void *bpf_dynptr_slice(const struct bpf_dynptr *ptr, u32 offset, void *bu
 /* The addresses and the protocol of IP: 4, or 6 without extension headers. */
 INLINE void read_header(struct sk_buff *skb, struct packet *packet)
 {
-    u32 buffer[10] = {}, *head, offset = skb->head + skb->network_header - skb->data;
+    u32 buffer[10] = {}, *head, offset = (u16)(skb->network_header - skb->mac_header);
     struct bpf_dynptr data;
 
     if (bpf_dynptr_from_skb(skb, 0, &data))
