@@ -72,10 +72,20 @@ fn of_port(port: &Port) -> Numbers {
         ("port_buffer", port.limit.packets(port.packet)),
         ("port_packet", port.packet.0 as f64),
     ];
-    Numbers { values, of: &[] }
+    Numbers { values, of: vec![] }
 }
 
 impl AnyParams {
+    /// The numbers that a program in fixed point can have of this algorithm, each with its name, times in nanoseconds; NaN
+    /// for a parameter that is not one number.
+    pub(crate) fn numbers(&self, port: &Port) -> Vec<(&'static str, f64)> {
+        let computed = of_params!(self, _ => of_port(port), A(params) => A::fixed(params, port)).values;
+        let values = self.values();
+        let is_replaced = |name: &str| computed.iter().any(|(computed, _)| *computed == name);
+        let own = self.specs().iter().zip(&values).filter(|(spec, _)| !is_replaced(spec.name));
+        own.map(|(spec, (name, value))| (*name, number(spec, value))).chain(computed.clone()).collect()
+    }
+
     /// The numbers of a program, which is the same algorithm in fixed point, in the order of its `fields`:
     /// `"q0:16: beta:48: window:0:64"`, each the name of a parameter, or of a number that the algorithm computes, the
     /// binary digits after the point, and the largest value or nothing. Times are in ns, a choice is its index.

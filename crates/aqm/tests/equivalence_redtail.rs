@@ -8,10 +8,9 @@ use crate::support::{PORT, Random};
 use aqm::params::Value;
 use aqm::queue::Frame;
 use aqm::{AnyParams, Limit, Outcome, Packet, Port, Queue, Rate, Span, Time, Uniform};
-use reference::{Prediction, RedTail};
+use reference::{Fate, Prediction, RedTail};
 use std::collections::{HashMap, VecDeque};
 
-const ARRIVALS: u64 = 60_000;
 /// The link's rate in bytes per second.
 const C: f64 = 1e6;
 
@@ -38,13 +37,13 @@ impl Uniform for Draw {
 }
 
 #[derive(Default, Debug)]
-struct Tally {
-    queued: [u32; 2],
-    early: u32,
-    overflows: [u32; 2],
+pub(crate) struct Tally {
+    pub(crate) queued: [u32; 2],
+    pub(crate) early: u32,
+    pub(crate) overflows: [u32; 2],
     /// Departures while both queues waited.
-    contested: [u32; 2],
-    idle: u32,
+    pub(crate) contested: [u32; 2],
+    pub(crate) idle: u32,
 }
 
 /// Some flows send often, most seldom; a twentieth of the packets are UDP.
@@ -61,16 +60,47 @@ fn traffic(random: &mut Random) -> Packet {
     }
 }
 
-fn compare(params: &AnyParams, mut reference: RedTail) -> Tally {
-    // A byte takes a microsecond.
-    let port = Port { rate: Rate::mbit_per_s(8), limit: Limit::Bytes(reference.buffer as u64), ..PORT };
+/// The rules in another form. Times are in seconds; `u` is the draw.
+pub(crate) trait Rules {
+    const ARRIVALS: u64 = 60_000;
+
+    /// Bytes that may wait.
+    fn buffer(&self) -> u64;
+    fn arrival(&mut self, now: f64, number: u64, packet: &Packet, u: f64) -> (usize, Fate);
+    /// The lane, number and size of the packet that leaves.
+    fn departure(&mut self, now: f64) -> Option<(usize, u64, u32)>;
+    fn timer(&mut self, now: f64);
+}
+
+impl Rules for RedTail {
+    fn buffer(&self) -> u64 {
+        self.buffer as u64
+    }
+    fn arrival(&mut self, now: f64, number: u64, packet: &Packet, u: f64) -> (usize, Fate) {
+        self.arrival(now, number, packet, u)
+    }
+    fn departure(&mut self, now: f64) -> Option<(usize, u64, u32)> {
+        self.departure(now)
+    }
+    fn timer(&mut self, now: f64) {
+        self.timer(now);
+    }
+}
+
+/// A link of 8 Mbit/s, which sends a byte in a microsecond, behind this buffer in bytes.
+pub(crate) fn port(buffer: u64) -> Port {
+    Port { rate: Rate::mbit_per_s(8), limit: Limit::Bytes(buffer), ..PORT }
+}
+
+pub(crate) fn compare<R: Rules>(params: &AnyParams, mut reference: R) -> Tally {
+    let port = port(reference.buffer());
     let mut queue = Queue::new(params.build(&port), &port, &[1]);
     let mut random = Random(7);
     let mut tally = Tally::default();
     let (mut next_arrival, mut free) = (Time::ZERO, Time::MAX);
     let mut next_timer = queue.period().map_or(Time::MAX, |period| Time::ZERO + period);
     let (mut arrivals, mut load) = (0, 1.0);
-    while arrivals < ARRIVALS {
+    while arrivals < R::ARRIVALS {
         let now = next_arrival.min(free).min(next_timer);
         if now == next_timer {
             queue.on_period(now);

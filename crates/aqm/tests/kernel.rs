@@ -7,7 +7,7 @@
 use crate::driver::{Line, Reference, Tally, assert_marks, compare, number, text};
 use crate::support::{PORT, Random};
 use aqm::params::Value;
-use aqm::{AnyParams, Backlog, Packet, Span, Verdict};
+use aqm::{AnyParams, Backlog, Packet, Port, Span, Verdict};
 use libloading::Library;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
@@ -40,7 +40,7 @@ fn law(name: &str) -> Library {
 /// A packet and a backlog as `aqm.h` has them.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
-struct PacketInC {
+pub(crate) struct PacketInC {
     size: u32,
     flow: u32,
     pair: u32,
@@ -52,11 +52,14 @@ struct PacketInC {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct BacklogInC {
+pub(crate) struct BacklogInC {
     packets: u64,
     bytes: u64,
-    full: bool,
+    pub(crate) full: bool,
 }
+
+/// The backlog of the whole and, if the law keeps lanes, of each.
+pub(crate) type Backlogs = [BacklogInC; 3];
 
 impl From<Packet> for PacketInC {
     fn from(packet: Packet) -> Self {
@@ -71,27 +74,40 @@ impl From<&Backlog> for BacklogInC {
     }
 }
 
+impl PacketInC {
+    /// The same packet, which waits in a lane.
+    pub(crate) fn in_lane(self, lane: usize) -> Self {
+        Self { lane: lane as u8, ..self }
+    }
+}
+
+/// The backlog of a law without lanes.
+fn alone(queue: &Backlog) -> Backlogs {
+    [queue.into(), BacklogInC::from(&Backlog::default()), BacklogInC::from(&Backlog::default())]
+}
+
 type Begin = unsafe extern "C" fn(*mut u64, *const i64, u64);
 type Advance = unsafe extern "C" fn(*mut u64, *const i64, u64, *const BacklogInC);
 type Enqueue =
     unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u32) -> c_int;
 type Dequeue =
     unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u64, u32) -> c_int;
+type Serve = unsafe extern "C" fn(*mut u64, *const i64, u64, *const BacklogInC) -> c_int;
 type Free = unsafe extern "C" fn(*mut u64, u64);
 
 /// What happened to the link.
 #[derive(Clone, Copy)]
-enum Event {
+pub(crate) enum Event {
     Arrival {
         now: u64,
         packet: PacketInC,
-        queue: BacklogInC,
+        queue: Backlogs,
         random: u32,
     },
     Departure {
         now: u64,
         packet: PacketInC,
-        queue: BacklogInC,
+        queue: Backlogs,
         sojourn: u64,
         random: u32,
     },
@@ -100,11 +116,12 @@ enum Event {
 }
 
 /// A law in C on a link. The link begins with the signals.
-struct Law {
+pub(crate) struct Law {
     begin: Begin,
     advance: Advance,
     enqueue: Enqueue,
     dequeue: Dequeue,
+    serve: Serve,
     free: Free,
     link: Vec<u64>,
     params: Vec<i64>,
@@ -114,7 +131,7 @@ struct Law {
 }
 
 impl Law {
-    fn new(name: &str, params: &AnyParams) -> Self {
+    pub(crate) fn new(name: &str, params: &AnyParams, port: &Port) -> Self {
         let library = law(name);
         // Safety: `library.h` declares them so.
         unsafe fn function<F: Copy>(library: &Library, name: &str) -> F {
@@ -127,7 +144,7 @@ impl Law {
             text.to_str().expect("ASCII").strip_prefix(before).expect(before).to_owned()
         };
         let params = params
-            .fixed(&PORT, &text("aqm_params", "aqmlab params "))
+            .fixed(port, &text("aqm_params", "aqmlab params "))
             .unwrap_or_else(|e| panic!("{name}: {e}"));
         let signal = |field: &str| {
             let mut parts = field.split(':');
@@ -142,6 +159,7 @@ impl Law {
                 advance: function(&library, "aqm_advance"),
                 enqueue: function(&library, "aqm_enqueue"),
                 dequeue: function(&library, "aqm_dequeue"),
+                serve: function(&library, "aqm_serve"),
                 free: function(&library, "aqm_free"),
                 link: vec![0; size.div_ceil(8)],
                 params,
@@ -160,20 +178,25 @@ impl Law {
 
     fn advance(&mut self, now: u64, queue: &Backlog) {
         unsafe {
-            (self.advance)(self.link.as_mut_ptr(), self.params.as_ptr(), now, &BacklogInC::from(queue));
+            (self.advance)(self.link.as_mut_ptr(), self.params.as_ptr(), now, alone(queue).as_ptr());
         }
     }
 
-    fn perform(&mut self, event: &Event) -> Verdict {
+    pub(crate) fn perform(&mut self, event: &Event) -> Verdict {
+        self.perform_in_lane(event).0
+    }
+
+    /// Performs an event; returns the verdict and the lane of an arrival.
+    pub(crate) fn perform_in_lane(&mut self, event: &Event) -> (Verdict, usize) {
         let (link, params) = (self.link.as_mut_ptr(), self.params.as_ptr());
         // Safety: the pointers are to what the library has said it needs.
         let verdict = unsafe {
             match event {
                 Event::Arrival { now, packet, queue, random } => {
-                    (self.enqueue)(link, params, *now, packet, queue, *random)
+                    (self.enqueue)(link, params, *now, packet, queue.as_ptr(), *random)
                 }
                 Event::Departure { now, packet, queue, sojourn, random } => {
-                    (self.dequeue)(link, params, *now, packet, queue, *sojourn, *random)
+                    (self.dequeue)(link, params, *now, packet, queue.as_ptr(), *sojourn, *random)
                 }
                 Event::Free(at) => {
                     (self.free)(link, *at);
@@ -181,7 +204,13 @@ impl Law {
                 }
             }
         };
-        [Verdict::Pass, Verdict::Mark, Verdict::Drop][verdict as usize]
+        ([Verdict::Pass, Verdict::Mark, Verdict::Drop][verdict as usize & 0xff], verdict as usize >> 8)
+    }
+
+    /// The lane of the packet that is to leave.
+    pub(crate) fn serve(&mut self, now: u64, queue: &Backlogs) -> usize {
+        // Safety: as in `perform_in_lane`.
+        unsafe { (self.serve)(self.link.as_mut_ptr(), self.params.as_ptr(), now, queue.as_ptr()) as usize }
     }
 
     fn signal(&self, name: &str) -> Option<f64> {
@@ -198,12 +227,12 @@ struct InC {
     events: Vec<Event>,
 }
 
-fn ns(seconds: f64) -> u64 {
+pub(crate) fn ns(seconds: f64) -> u64 {
     Span::from_secs(seconds).nanos()
 }
 
 /// A number of 32 bits, as the kernel draws them.
-fn bits(u: &mut dyn FnMut() -> f64) -> u32 {
+pub(crate) fn bits(u: &mut dyn FnMut() -> f64) -> u32 {
     (u() * 2.0_f64.powi(32)) as u32
 }
 
@@ -221,14 +250,14 @@ impl Reference for &mut InC {
     const PAUSE: Span = Span::ms(2_345);
 
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
-        let (packet, queue) = (packet.into(), queue.into());
+        let (packet, queue) = (packet.into(), alone(queue));
         self.perform(Event::Arrival { now: ns(now), packet, queue, random: bits(u) })
     }
 
     fn link_free(&mut self, now: f64, line: &mut Line, u: &mut dyn FnMut() -> f64) -> Vec<Verdict> {
         let mut verdicts = vec![];
         loop {
-            let queue = (&line.backlog()).into();
+            let queue = alone(&line.backlog());
             let Some((arrived, packet)) = line.pop() else { return verdicts };
             let sojourn = ns(now) - ns(arrived);
             let departure =
@@ -278,7 +307,7 @@ impl Judge {
     fn compare(&mut self, name: &str, preset: Option<&str>, settings: &[(&str, Value)]) -> Tally {
         let params = params(name, preset, settings);
         let names = params.signals().iter().map(|signal| signal.name).collect();
-        let mut law = InC { law: Law::new(self.file, &params), names, events: vec![] };
+        let mut law = InC { law: Law::new(self.file, &params, &PORT), names, events: vec![] };
         let tally = compare(name, settings, preset, &mut law);
         self.packets += u64::from(<&mut InC as Reference>::ARRIVALS);
         law.law.begin();
@@ -341,7 +370,7 @@ fn periods_at_once_are_periods_one_by_one() {
         for queue in [idle, waiting] {
             for count in [1, 2, 3, 10, 70, 1000, 50_000] {
                 let params: AnyParams = name.parse().expect("an algorithm");
-                let [mut lazy, mut busy] = [Law::new(file, &params), Law::new(file, &params)];
+                let [mut lazy, mut busy] = [Law::new(file, &params, &PORT), Law::new(file, &params, &PORT)];
                 let mut random = Random(7);
                 for law in [&mut lazy, &mut busy] {
                     let mut random = random.clone();
@@ -349,7 +378,7 @@ fn periods_at_once_are_periods_one_by_one() {
                     for i in 0..3000 {
                         let packets = if i < 1500 { 10 } else { 140 };
                         let queue = Backlog { packets, bytes: 500 * u64::from(packets), full: i % 20 == 0 };
-                        let (queue, packet) = ((&queue).into(), Packet::new(500, false).into());
+                        let (queue, packet) = (alone(&queue), Packet::new(500, false).into());
                         let random = random.bits() as u32;
                         law.perform(&Event::Arrival { now: 200_000 * i, packet, queue, random });
                     }
@@ -370,7 +399,7 @@ fn periods_at_once_are_periods_one_by_one() {
                 let event = Event::Arrival {
                     now: end + 1,
                     packet: Packet::new(500, false).into(),
-                    queue: (&queue).into(),
+                    queue: alone(&queue),
                     random: random.bits() as u32,
                 };
                 assert_eq!(lazy.perform(&event), busy.perform(&event));

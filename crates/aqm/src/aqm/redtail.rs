@@ -75,7 +75,7 @@
 //! without bounds.
 
 use crate::aqm::{AnyAqm, AnyParams};
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Lane};
 use crate::flows::Classifier;
 use crate::params::{ParamError, Range};
@@ -363,6 +363,14 @@ impl Discipline for Redtail {
             }
             _ => Ok(()),
         }
+    }
+
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let split = Split::new(params, 0.0);
+        let own = [("c1_min", split.c1_min), ("link", port.rate.bits())];
+        // The program has Adaptive RED on the long queue, and no other.
+        let of = if params.long.name() == "ared" { vec!["long"] } else { vec![] };
+        Numbers { values: [&params.long.numbers(port)[..], &own].concat(), of }
     }
 
     fn lanes(&self) -> usize {
