@@ -72,7 +72,7 @@ fn of_port(port: &Port) -> Numbers {
         ("port_buffer", port.limit.packets(port.packet)),
         ("port_packet", port.packet.0 as f64),
     ];
-    Numbers { values, of: &[] }
+    Numbers { values, of: vec![] }
 }
 
 impl AnyParams {
