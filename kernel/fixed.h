@@ -36,10 +36,10 @@ GLOBAL u64 mul_shift(u64 a, u64 b, u32 shift)
     return high << (64 - shift) | low >> shift;
 }
 
-/* The same of a signed number, rounded towards zero; at most 2^62 in amount. */
+/* The same of a signed number, rounded towards zero; at most 2^61 in amount. */
 INLINE s64 scale(s64 a, u64 b, u32 shift)
 {
-    s64 amount = least(mul_shift(a < 0 ? -(u64)a : (u64)a, b, shift), ONE(62));
+    s64 amount = least(mul_shift(a < 0 ? -(u64)a : (u64)a, b, shift), ONE(61));
     return a < 0 ? -amount : amount;
 }
 
@@ -150,6 +150,7 @@ GLOBAL u64 mul_exp2(u64 a, s64 e)
 }
 
 /* 1 / ln 2, and so e^x = 2^(x / ln 2). */
-#define LOG2_E_Q32 6196328018ULL
+#define LOG2_E_Q32 6196328019ULL
+#define LN_2_Q62 3196577161300663915ULL
 
 #endif

@@ -3,8 +3,9 @@
  * RED+Tail: short flows in a queue of their own without early drops, long flows in another queue with Adaptive RED.
  * The law, its sources and its parameters: crates/aqm/src/aqm/redtail.rs.
  *
- * Departures: those of ared.c for the long queue. Shares of the link and the account B are rounded to 2^-32, and B of exactly
- * 0 is rare, so that the two queues may be served in another order where it is 0 without rounding. The table has 512 rows of
+ * Departures: those of ared.h for the long queue. Shares of the link are rounded to 2^-60, their integrals over a transmission,
+ * of two seconds at most, to 2^-33 ns, and the account B to 2^-40 bytes, so that another queue may be served where B is 0
+ * without rounding. The table has 512 rows of
  * 8 pairs, and a new pair replaces the one of its row that has been silent longest. Pairs are told apart by a hash of 32
  * bits. The inner algorithms are drop-tail and Adaptive RED; there is no prediction.
  */
@@ -12,16 +13,16 @@
 #define LAW_LANES 2
 #define LAW_DEQUEUES
 #define PARAMS(X) \
-    ARED_PARAMS(X) X(n, 0) X(t, 0) X(key, 0) X(udp_short, 0) X(min_th1, 0) X(max_th1, 0) X(c1_min, 32) X(c1_max, 32) \
+    ARED_PARAMS(X) X(n, 0) X(t, 0) X(key, 0) X(udp_short, 0) X(min_th1, 0) X(max_th1, 0) X(c1_min, 60) X(c1_max, 60) \
     X(link, 0)
 #define SIGNALS(X) ARED_SIGNALS(X) X(c1, 0) X(pairs, 0) X(turned, 0)
 #define ROWS 512
 #define WAYS 8
 #define RED_STATE \
-    u64 share; /* C1 / C, Q 32 */ \
-    u64 since, area; /* its last change, and its integral since `began` */ \
+    u64 share; /* C1 / C, Q 60 */ \
+    u64 since, area; /* its last change, and its integral since `began` in ns, Q 33 */ \
     u64 began, sending; /* when the transmission began, and how many of its bytes the queues share */ \
-    s64 balance; /* B, Q 32 */ \
+    s64 balance; /* B, Q 40 */ \
     u64 long_idle; \
     struct pair table[ROWS * WAYS];
 
@@ -72,27 +73,32 @@ static u32 lane(struct state *s, const struct params *k, u64 now, const struct p
     return is_long(s, k, now, k->key == PAIR ? packet->pair : packet->flow) ? LONG : SHORT;
 }
 
+INLINE void integrate(struct state *s, u64 now)
+{
+    s->area += mul_shift(s->share, least(now - s->since, ONE(31)), 27);
+    s->since = now;
+}
+
 /* From `now` on the short queue has q1 bytes. */
 INLINE void change(struct state *s, const struct params *k, u64 now, u64 q1)
 {
-    s->area += s->share * (now - s->since);
-    s->since = now;
+    integrate(s, now);
     if (q1 == 0)
         s->share = 0;
     else if (q1 < (u64)k->min_th1)
         s->share = k->c1_min;
     else
-        s->share = least(div_shift(q1, k->max_th1, 32), k->c1_max);
-    s->c1 = mul_shift(s->share, k->link, 32);
+        s->share = least(div_shift(q1, k->max_th1, 60), k->c1_max);
+    s->c1 = mul_shift(s->share, k->link, 60);
 }
 
 /* Ends a transmission: allots to the short queue its share of the packet. */
 INLINE void settle(struct state *s, u64 now)
 {
     u64 time = now - s->began;
-    s->area += s->share * (now - s->since);
-    s->balance += (time ? s->area / time : s->share) * s->sending;
-    s->began = s->since = now;
+    integrate(s, now);
+    s->balance += mul_shift(time ? div_shift(s->area, time, 27) : s->share, s->sending, 20);
+    s->began = now;
     s->area = s->sending = 0;
 }
 
@@ -147,7 +153,7 @@ static enum verdict on_dequeue(struct state *s, const struct params *k, u64 now,
         s->sending = packet->size;
     } else if (queue[1 + LONG].packets) {
         s->sending = packet->size;
-        s->balance -= (s64)packet->size << 32;
+        s->balance -= (s64)packet->size << 40;
     }
     return PASS;
 }

@@ -181,7 +181,7 @@ pub struct Numbers {
     /// Each with its name. A parameter of the same name is thereby replaced.
     pub values: Vec<(&'static str, f64)>,
     /// The parameters on which they depend, besides those of the same name.
-    pub of: &'static [&'static str],
+    pub of: Vec<&'static str>,
 }
 
 /// An AQM algorithm on one queue: it decides, and [`Queue`](crate::Queue) acts.

@@ -59,7 +59,7 @@ fn products_and_quotients_are_exact_and_saturate() {
             let quotient = (u128::from(a) << shift).checked_div(b.into()).map_or(u64::MAX, saturated);
             assert_eq!(fixed.call("x_div_shift", a, b, shift), quotient, "{a} {b} {shift}");
             let signed = i128::from(a as i64) * i128::from(b);
-            let amount = (signed.unsigned_abs() >> shift).min(1 << 62) as i64;
+            let amount = (signed.unsigned_abs() >> shift).min(1 << 61) as i64;
             let scaled = if signed < 0 { -amount } else { amount };
             assert_eq!(fixed.call("x_scale", a, b, shift) as i64, scaled, "{a} {b} {shift}");
         }

@@ -26,7 +26,8 @@ impl InC {
         let [short, long] = [lane(0), lane(LONG)];
         let bytes = short.bytes + long.bytes;
         let full = bytes + u64::from(arriving) > self.buffer;
-        [Backlog { packets: short.packets + long.packets, bytes, full }, short, long].map(|queue| (&queue).into())
+        [Backlog { packets: short.packets + long.packets, bytes, full }, short, long]
+            .map(|queue| (&queue).into())
     }
 }
 
@@ -56,7 +57,8 @@ impl Rules for InC {
         }
         let queue = self.queue(0);
         let lane = self.law.serve(ns(now), &queue);
-        let (number, arrived, packet) = self.lanes[lane].pop_front().expect("a packet of the lane that is served");
+        let (number, arrived, packet) =
+            self.lanes[lane].pop_front().expect("a packet of the lane that is served");
         let event = Event::Departure {
             now: ns(now),
             packet: PacketInC::from(packet).in_lane(lane),
@@ -78,13 +80,13 @@ fn text(text: &str) -> Value {
 
 #[test]
 fn redtail_in_c_is_redtail() {
-    let ared = [("name", text("ared")), ("min_th", Value::Float(3.0)), ("max_th", Value::Float(20.0))];
-    let ared = Value::Table(ared.map(|(name, value)| (name.to_owned(), value)).into());
+    let ared = [("min_th", Value::Float(3.0)), ("max_th", Value::Float(20.0)), ("w_q", Value::Float(0.05))];
+    let ared = [&[("name", text("ared"))], &ared[..]].concat();
+    let ared = Value::Table(ared.into_iter().map(|(name, value)| (name.to_owned(), value)).collect());
     let default = AnyParams::of("redtail").unwrap().values()[1].1.clone();
-    for (key, udp_short, c1_min, long, buffer) in [
-        ("pair", true, text("auto"), default, 160_000),
-        ("flow", false, Value::Float(0.31), ared, 25_000),
-    ] {
+    for (key, udp_short, c1_min, long, buffer) in
+        [("pair", true, text("auto"), default, 160_000), ("flow", false, Value::Float(0.31), ared, 25_000)]
+    {
         let mut params = AnyParams::of("redtail").unwrap();
         for (name, value) in [
             ("n", Value::Integer(9)),

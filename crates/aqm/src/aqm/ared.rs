@@ -145,9 +145,10 @@ impl Aqm for Ared {
     }
 
     fn fixed(params: &Params, port: &Port) -> Numbers {
-        let mut numbers = Red::fixed(&params.red, port);
-        numbers.values.push(("bottom", params.least_max_p(port.rate)));
-        numbers
+        let red = Red::fixed(&params.red, port);
+        let timer = if params.moves == Moves::Timer { params.interval } else { Span::ZERO };
+        let own = [("bottom", params.least_max_p(port.rate)), ("timer", timer.nanos() as f64)];
+        Numbers { values: [&red.values[..], &own].concat(), of: [&red.of[..], &["moves"]].concat() }
     }
 
     fn preset(name: &str) -> Option<Params> {

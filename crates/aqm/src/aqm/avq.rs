@@ -152,8 +152,17 @@ impl Aqm for Avq {
 
     fn fixed(params: &Params, port: &Port) -> Numbers {
         let avq = Self::new(params, port);
-        let values = vec![("packet", avq.packet), ("buffer", avq.buffer), ("c", avq.c)];
-        Numbers { values, of: &["buflim", "mean_packet"] }
+        // The time that the link needs for a unit of the counts, in ns.
+        let unit = 1e9 / avq.c;
+        let per_2_20_ns = 1_048_576.0 * 1e-9;
+        let values = vec![
+            ("unit", unit),
+            ("packets", 1.0 / (avq.packet * unit)),
+            ("buffer", avq.buffer * unit),
+            ("rise", params.alpha * params.gamma * per_2_20_ns),
+            ("fall", params.alpha * per_2_20_ns),
+        ];
+        Numbers { values, of: vec!["alpha", "gamma", "buflim", "mean_packet"] }
     }
 
     fn preset(name: &str) -> Option<Params> {

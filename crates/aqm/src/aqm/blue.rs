@@ -138,7 +138,7 @@ impl Aqm for Blue {
 
     fn fixed(params: &Params, _: &Port) -> Numbers {
         // No queue is longer than 2^32 packets.
-        Numbers { values: vec![("l", params.l.unwrap_or(f64::from(u32::MAX)))], of: &[] }
+        Numbers { values: vec![("l", params.l.unwrap_or(f64::from(u32::MAX)))], of: vec![] }
     }
 
     fn preset(name: &str) -> Option<Params> {

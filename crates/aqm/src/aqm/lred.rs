@@ -174,7 +174,7 @@ impl Aqm for Lred {
 
     fn fixed(params: &Params, port: &Port) -> Numbers {
         let mean = params.mean_packet.unwrap_or(port.packet).0 as f64;
-        Numbers { values: vec![("mean_packet", mean)], of: &[] }
+        Numbers { values: vec![("mean_packet", mean)], of: vec![] }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

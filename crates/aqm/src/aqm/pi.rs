@@ -171,7 +171,7 @@ impl Aqm for Pi {
         let pi = Self::new(params, port);
         let period = pi.period.nanos() as f64;
         let values = vec![("a", pi.a), ("b", pi.b), ("period", period), ("mean_packet", pi.mean)];
-        Numbers { values, of: &["frequency", "design"] }
+        Numbers { values, of: vec!["frequency", "design"] }
     }
 
     fn preset(name: &str) -> Option<Params> {

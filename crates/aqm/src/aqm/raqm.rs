@@ -359,9 +359,9 @@ impl Aqm for Raqm {
 
     fn fixed(params: &Params, port: &Port) -> Numbers {
         let raqm = Self::new(params, port);
-        let expected = raqm.aggregates[0].expected;
-        let values = vec![("expected", expected), ("c", raqm.c), ("mean_packet", raqm.mean)];
-        Numbers { values, of: &["gamma"] }
+        let work = raqm.c * params.period.secs();
+        let values = vec![("work", work), ("share", params.gamma), ("mean_packet", raqm.mean)];
+        Numbers { values, of: vec!["gamma"] }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {

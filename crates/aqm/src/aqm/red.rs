@@ -385,10 +385,8 @@ impl Aqm for Red {
             ("by_size", f64::from(u8::from(red.by_size))),
             ("mean_packet", red.mean.0 as f64),
             ("c", red.c),
-            // At a weight of 1 nothing remains.
-            ("log2_decay", (libm::log1p(-red.w_q) * core::f64::consts::LOG2_E).max(-1024.0)),
         ];
-        let of = &[
+        let of = vec![
             "min_bytes",
             "max_bytes",
             "linterm",

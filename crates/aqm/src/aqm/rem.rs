@@ -185,7 +185,7 @@ impl Aqm for Rem {
             ("mean_packet", rem.mean),
             ("c", rem.c),
         ];
-        Numbers { values, of: &["phi"] }
+        Numbers { values, of: vec!["phi"] }
     }
 
     fn preset(name: &str) -> Option<Params> {
