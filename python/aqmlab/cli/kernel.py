@@ -151,7 +151,23 @@ def _law(spec: str, folder: Path) -> Object:
     if not name.endswith(".py"):
         of = {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
         return objects.shipped(of.get(name, name))
-    raise NotImplementedError
+    return _own(spec, folder)
+
+
+def _own(spec: str, folder: Path) -> Object:
+    from aqmlab.kernel import objects
+    from aqmlab.own.kinds import NotCompiled
+    from aqmlab.own.source import declared
+    from aqmlab.workshop.law import Law, law_name
+
+    file, _, rest = spec.partition(".py:")
+    of = declared(f"{Path(file).absolute()}.py:{rest.partition(':')[0]}")
+    source = folder / f"{law_name(of)}.c"
+    try:
+        source.write_text(Law(of, source.stem).text)
+    except NotCompiled as error:
+        raise ValueError(str(error)) from None
+    return objects.compiled(source, folder)
 
 
 def _number(option: str, text: str, *units: str) -> int:

@@ -327,6 +327,9 @@ class Translation(Body):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "min":
             known = [most for one in node.args if (most := self._most_of(one)) is not None]
             return min(known, default=None)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            divisor = self._value(node.right).value
+            return divisor - 1 if isinstance(divisor, int) and divisor > 0 else None
         if self._is_own(node) and (one := self._unit.parameters.get(node.attr)) and not self._unit.changes(node.attr):  # type: ignore[attr-defined]
             return int(one.range[2]) if math.isfinite(one.range[2]) else None
         value = self._value(node).value
@@ -674,11 +677,13 @@ class Translation(Body):
 
     def _operation(self, op: ast.operator, left: Term, right: Term) -> Term:  # type: ignore[override]
         """Write an operation on two numbers."""
-        if left.value is not None and right.value is not None and type(op) in _OPERATIONS:
+        large = isinstance(op, ast.Pow | ast.LShift) and right.value is not None and abs(right.value) > 63
+        if left.value is not None and right.value is not None and type(op) in _OPERATIONS and not large:
             try:
                 return constant(_OPERATIONS[type(op)](left.value, right.value))
             except (ArithmeticError, ValueError, TypeError, Refusal) as error:
-                raise self.refused(f"{left.value} and {right.value}: {error}") from None
+                sign = f"{type(op).__name__} of {left.value} and {right.value}"
+                raise self.refused(f"{sign}: {error}: use other constants") from None
         left, right = _as_number(left), _as_number(right)
         whole = {left.kind, right.kind} == {WHOLE}
         if not {left.kind, right.kind} <= NUMBERS:
@@ -838,7 +843,7 @@ def _as_number(term: Term) -> Term:
     """Return true or false as 1 or 0, and anything else as it is."""
     if term.kind != SWITCH:
         return term
-    return term._replace(kind=WHOLE, value=None if term.value is None else int(term.value))
+    return constant(int(term.value)) if term.value is not None else Term(f"(s64){inside(term, UNARY)}", WHOLE, UNARY)
 
 
 def _logical(op: ast.boolop, terms: Sequence[Term]) -> Term:
