@@ -282,11 +282,11 @@ class Translation(Body):
         """Translate a loop over numbers, or over the elements of an array."""
         if node.orelse:
             raise self.refused("has a loop with `else`: set a name before `break`")
-        turn = self._new()
+        turn, before_loop = self._new(), list[str]()
         called = node.iter.func if isinstance(node.iter, ast.Call) else None
         if isinstance(called, ast.Name) and called.id == "range" and self._is_builtin("range"):
             assert isinstance(node.iter, ast.Call)
-            head, value = self._range(node.iter, turn), Term(turn, WHOLE)
+            head, value = self._range(node.iter, turn, before_loop, indent), Term(turn, WHOLE)
         else:
             through = self._value(node.iter)
             if not isinstance(through.kind, Elements) or len(through.kind.shape) != 1:
@@ -299,10 +299,13 @@ class Translation(Body):
         body, _ = self._block(node.body, f"{indent}    ")
         self._loops -= 1
         self._assigned = before
-        return [f"{indent}{head} {{", *first, *body, f"{indent}}}"], False
+        return [*before_loop, f"{indent}{head} {{", *first, *body, f"{indent}}}"], False
 
-    def _range(self, node: ast.Call, turn: str) -> str:
-        """Write the head of a loop over a range, whose number of turns has a bound that is known."""
+    def _range(self, node: ast.Call, turn: str, lines: list[str], indent: str) -> str:
+        """Write the head of a loop over a range, whose number of turns has a bound that is known.
+
+        As in Python, the range is computed once, in `lines` before the loop.
+        """
         bounds = [self._value(one) for one in node.args]
         if any(one.kind != WHOLE for one in bounds) or not 1 <= len(bounds) <= 3 or node.keywords:
             raise self.refused(f"{ast.unparse(node)}: give it whole numbers")
@@ -319,7 +322,9 @@ class Translation(Body):
             raise self.refused(f"{ast.unparse(node)} has {turns} turns: at most {TURNS} are possible")
         sign, change = ("<", f"{turn} += {step}") if step > 0 else (">", f"{turn} -= {-step}")
         change = {1: f"{turn}++", -1: f"{turn}--"}.get(step, change)
-        end = f"{turn} {sign} {most}" + ("" if high.value is not None else f" && {turn} {sign} {inside(high, SUM)}")
+        end = f"{turn} {sign} {most}"
+        if high.value is None:
+            end += f" && {turn} {sign} {self._kept(high, lines, indent).text}"
         return f"for (s64 {turn} = {low.text}; {end}; {change})"
 
     def _most_of(self, node: ast.expr) -> int | None:
