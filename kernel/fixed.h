@@ -46,10 +46,10 @@ INLINE s64 scale(s64 a, u64 b, u32 shift)
 /* A digit of a quotient: of `rest` and the next 32 bits by b, which is above rest and has its leading bit set. */
 INLINE u64 digit(u64 *rest, u32 next, u64 b)
 {
-    u64 most = b >> 32, least = (u32)b, found = *rest / most, left = *rest - found * most;
-    for (int i = 0; i < 2 && !(left >> 32) && (found >> 32 || found * least > (left << 32 | next)); i++) {
+    u64 b0 = (u32)b, b1 = b >> 32, found = *rest / b1, left = *rest - found * b1;
+    for (int i = 0; i < 2 && !(left >> 32) && (found >> 32 || found * b0 > (left << 32 | next)); i++) {
         found--;
-        left += most;
+        left += b1;
     }
     *rest = (*rest << 32 | next) - found * b;
     return found;

@@ -133,8 +133,15 @@ GLOBAL s64 fx_div_whole(s64 a, s64 whole)
 
 GLOBAL s64 whole_div_fx(s64 whole, s64 b)
 {
-    u64 found = div_shift(magnitude(whole), magnitude(b), 63);
-    return with_sign((whole < 0) != (b < 0), found >> 62 ? U64_MAX : found << 1);
+    u64 a = magnitude(whole), by = magnitude(b), found = div_shift(a, by, 63), rest = (a << 63) - found * by;
+    /* Two digits more, of which the last one rounds. */
+    for (int i = 0; i < 2; i++) {
+        if (found >> 63)
+            return with_sign((whole < 0) != (b < 0), U64_MAX);
+        found = found << 1 | (rest << 1 >= by);
+        rest = (rest << 1) - (rest << 1 >= by ? by : 0);
+    }
+    return with_sign((whole < 0) != (b < 0), half(found));
 }
 
 INLINE s64 fx_floor(s64 a) { return a >> 32; }

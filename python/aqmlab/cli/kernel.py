@@ -146,10 +146,10 @@ def _text(one: Loaded) -> str:
 def _law(spec: str, folder: Path) -> Object:
     """Return the compiled law of a discipline; that of a class is translated and compiled in the folder."""
     from aqmlab.kernel import objects
+    from aqmlab.own.kinds import NotCompiled
     from aqmlab.own.source import declared
     from aqmlab.scenario import catalogue
-    from aqmlab.workshop.law import Law
-    from aqmlab.workshop.port import rust_name
+    from aqmlab.workshop.law import Law, law_name
 
     file, is_class, rest = spec.partition(".py:")
     if not is_class:
@@ -157,8 +157,11 @@ def _law(spec: str, folder: Path) -> Object:
         of = {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
         return objects.shipped(of.get(name, name))
     of_class = declared(f"{Path(file).absolute()}.py:{rest.partition(':')[0]}")
-    source = folder / f"{rust_name(of_class)}.c"
-    source.write_text(Law(of_class, source.stem).text)
+    source = folder / f"{law_name(of_class)}.c"
+    try:
+        source.write_text(Law(of_class, source.stem).text)
+    except NotCompiled as error:
+        raise ValueError(str(error)) from None
     return objects.compiled(source, folder)
 
 

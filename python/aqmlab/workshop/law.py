@@ -16,8 +16,8 @@ from aqmlab.own.compiled import OTHER_PORT, defaults, sample
 from aqmlab.own.kinds import ARGUMENTS, NOTHING, REAL, SWITCH, WHOLE, NotCompiled
 from aqmlab.own.rewrite import Unit
 from aqmlab.own.source import Declared, line_of, where
-from aqmlab.workshop.port import has_start
-from aqmlab.workshop.terms import BITS, Elements, Refusal, Term, Text, constant, cure_of, joined
+from aqmlab.workshop.port import has_start, rust_name
+from aqmlab.workshop.terms import BITS, CALLS, Elements, Refusal, Term, Text, constant, cure_of, joined
 from aqmlab.workshop.translation import CONTEXT, Made, Translation, spelled
 
 _HEADS = {
@@ -35,6 +35,15 @@ _MOST = 2.0**30
 
 _LARGEST = 32 * 1024
 """The largest state in bytes."""
+
+
+LONGEST = 11
+"""Letters of a name: the kernel has 15 for a queue discipline's, which begins with aqm_."""
+
+
+def law_name(declared: Declared) -> str:
+    """Return the name of a class as a law: that of the class in lower case."""
+    return rust_name(declared)[:LONGEST].rstrip("_")
 
 
 class Law(Unit):
@@ -107,7 +116,11 @@ class Law(Unit):
         if isinstance(value, np.ndarray):
             kind = {"f": REAL, "i": WHOLE, "b": SWITCH}.get(value.dtype.kind)
             if kind is None or value.shape != getattr(other, "shape", None) or not value.shape:
-                raise self._refused_at(name, f"self.{name} is no array of numbers whose size is the same on every port")
+                raise self._refused_at(
+                    name,
+                    f"self.{name} is no array of numbers whose size is the same on every port: "
+                    "make it large enough, as np.zeros(64), and use a part of it",
+                )
             if value.size * 8 > _LARGEST:
                 raise self._refused_at(name, f"self.{name} has {value.size} elements: at most {_LARGEST // 8} fit")
             return Elements(kind, value.shape)
@@ -116,6 +129,14 @@ class Law(Unit):
         if not isinstance(value, int | float | np.number):
             raise self._refused_at(name, f"self.{name} is {_a(value)}: {cure_of(value)}")
         return self.parameter(name).kind if name in self.parameters else WHOLE
+
+    def _source(self, function: FunctionType) -> ast.FunctionDef:
+        if "__class__" in function.__code__.co_freevars:
+            first = function.__code__.co_firstlineno
+            names = (one for one in ast.walk(ast.parse(self.declared.text)) if isinstance(one, ast.Name))
+            line = min(one.lineno for one in names if one.lineno >= first and one.id in ("super", "__class__"))
+            raise NotCompiled(f"{where(self.declared.file, line)}: {function.__name__} calls super(): {CALLS['super']}")
+        return super()._source(function)
 
     @cached_property
     def _functions(self) -> dict[str, FunctionType]:

@@ -82,14 +82,14 @@ class _Draws:
         return text
 
 
-def recording(declared: Declared, name: str, switches: Mapping[str, bool] | None = None) -> str:
+def recording(declared: Declared, name: str, settings: Mapping[str, bool | str] | None = None) -> str:
     """Return the events of a queue that is overloaded and idle by turns, with the verdicts of a class: a line for each.
 
-    `name` is that of the algorithm that translates the class, and `switches` has the parameters that are not at their
+    `name` is that of the algorithm that translates the class, and `settings` has the parameters that are not at their
     defaults. crates/aqm/tests/ported.rs describes the lines, and plays them.
     """
     draws = _Draws(1)
-    chosen = switches or {}
+    chosen = settings or {}
     made = started(declared, {**defaults(declared), **chosen}, (RATE, DELAY / 1e9, LIMIT, USUAL), draws)
     head = [
         f"# Verdicts of {declared.cls.__name__}, a class in Python whose source has the digest {declared.source}.",

@@ -17,7 +17,7 @@ from typing import Any
 from aqmlab.kernel.objects import headers
 from aqmlab.own.compiled import defaults
 from aqmlab.workshop.law import Law
-from aqmlab.workshop.recording import DELAY, LIMIT, RATE, USUAL
+from aqmlab.workshop.recording import DELAY, LIMIT, RATE, USUAL, recording
 
 CLOSE = 2.0**-20
 """How far a signal may be from that of the class, over its size or 1: rounding adds up in state."""
@@ -175,28 +175,35 @@ def replay(loaded: ctypes.CDLL, law: Law, recorded: str, values: Mapping[str, An
     return found
 
 
-RATES = tuple(10**exponent for exponent in range(5, 12))
+_RATES = tuple(10**exponent for exponent in range(5, 12))
 """Rates of links in bit/s, on which the start is tried."""
 
 
-def rates(loaded: ctypes.CDLL, law: Law) -> list[int]:
-    """Return the rates of links in bit/s on which a number leaves its range in start()."""
-    failing = []
-    for rate in RATES:
-        before = loaded.aqm_saturated()
-        Link(loaded, law, numbers(law, defaults(law.declared), rate))
-        if loaded.aqm_saturated() != before:
-            failing.append(rate)
-    return failing
+def compared(law: Law, source: Path) -> tuple[dict[str, Replayed], list[int]]:
+    """Compare a law with its class, by default and with each switch and choice; return what was found by setting.
+
+    Return also the rates of links in bit/s on which a number leaves its range at the start. Raise NoCompiler where none
+    is installed.
+    """
+    given = defaults(law.declared)
+    with library(source) as loaded:
+        found = {}
+        for setting in _settings(law):
+            named = ", ".join(f"{key}={str(value).lower()}" for key, value in setting.items()) or "by default"
+            recorded = recording(law.declared, law.name, setting)
+            found[named] = replay(loaded, law, recorded, {**given, **setting})
+        return found, [rate for rate in _RATES if _overflows(loaded, law, rate)]
 
 
-def variants(law: Law) -> dict[str, dict[str, Any]]:
-    """Return the settings in which a law is compared, by name: the defaults, and each switch and choice."""
-    found: dict[str, dict[str, Any]] = {"defaults": {}}
+def _overflows(loaded: ctypes.CDLL, law: Law, rate: int) -> bool:
+    before = loaded.aqm_saturated()
+    Link(loaded, law, numbers(law, defaults(law.declared), rate))
+    return bool(loaded.aqm_saturated() != before)
+
+
+def _settings(law: Law) -> Iterator[dict[str, Any]]:
+    yield {}
     for name, one in law.parameters.items():
         if isinstance(one.default, bool):
-            found[f"{name} = {str(not one.default).lower()}"] = {name: not one.default}
-        for choice in one.choices:
-            if choice != one.default:
-                found[f"{name} = {choice}"] = {name: choice}
-    return found
+            yield {name: not one.default}
+        yield from ({name: choice} for choice in one.choices if choice != one.default)

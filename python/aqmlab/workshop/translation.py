@@ -282,11 +282,11 @@ class Translation(Body):
         """Translate a loop over numbers, or over the elements of an array."""
         if node.orelse:
             raise self.refused("has a loop with `else`: set a name before `break`")
-        turn = self._new()
+        turn, before_loop = self._new(), list[str]()
         called = node.iter.func if isinstance(node.iter, ast.Call) else None
         if isinstance(called, ast.Name) and called.id == "range" and self._is_builtin("range"):
             assert isinstance(node.iter, ast.Call)
-            head, value = self._range(node.iter, turn), Term(turn, WHOLE)
+            head, value = self._range(node.iter, turn, before_loop, indent), Term(turn, WHOLE)
         else:
             through = self._value(node.iter)
             if not isinstance(through.kind, Elements) or len(through.kind.shape) != 1:
@@ -299,10 +299,13 @@ class Translation(Body):
         body, _ = self._block(node.body, f"{indent}    ")
         self._loops -= 1
         self._assigned = before
-        return [f"{indent}{head} {{", *first, *body, f"{indent}}}"], False
+        return [*before_loop, f"{indent}{head} {{", *first, *body, f"{indent}}}"], False
 
-    def _range(self, node: ast.Call, turn: str) -> str:
-        """Write the head of a loop over a range, whose number of turns has a bound that is known."""
+    def _range(self, node: ast.Call, turn: str, lines: list[str], indent: str) -> str:
+        """Write the head of a loop over a range, whose number of turns has a bound that is known.
+
+        As in Python, the range is computed once, in `lines` before the loop.
+        """
         bounds = [self._value(one) for one in node.args]
         if any(one.kind != WHOLE for one in bounds) or not 1 <= len(bounds) <= 3 or node.keywords:
             raise self.refused(f"{ast.unparse(node)}: give it whole numbers")
@@ -319,7 +322,9 @@ class Translation(Body):
             raise self.refused(f"{ast.unparse(node)} has {turns} turns: at most {TURNS} are possible")
         sign, change = ("<", f"{turn} += {step}") if step > 0 else (">", f"{turn} -= {-step}")
         change = {1: f"{turn}++", -1: f"{turn}--"}.get(step, change)
-        end = f"{turn} {sign} {most}" + ("" if high.value is not None else f" && {turn} {sign} {inside(high, SUM)}")
+        end = f"{turn} {sign} {most}"
+        if high.value is None:
+            end += f" && {turn} {sign} {self._kept(high, lines, indent).text}"
         return f"for (s64 {turn} = {low.text}; {end}; {change})"
 
     def _most_of(self, node: ast.expr) -> int | None:
@@ -327,6 +332,9 @@ class Translation(Body):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "min":
             known = [most for one in node.args if (most := self._most_of(one)) is not None]
             return min(known, default=None)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod):
+            divisor = self._value(node.right).value
+            return divisor - 1 if isinstance(divisor, int) and divisor > 0 else None
         if self._is_own(node) and (one := self._unit.parameters.get(node.attr)) and not self._unit.changes(node.attr):  # type: ignore[attr-defined]
             return int(one.range[2]) if math.isfinite(one.range[2]) else None
         value = self._value(node).value
@@ -674,11 +682,13 @@ class Translation(Body):
 
     def _operation(self, op: ast.operator, left: Term, right: Term) -> Term:  # type: ignore[override]
         """Write an operation on two numbers."""
-        if left.value is not None and right.value is not None and type(op) in _OPERATIONS:
+        large = isinstance(op, ast.Pow | ast.LShift) and right.value is not None and abs(right.value) > 63
+        if left.value is not None and right.value is not None and type(op) in _OPERATIONS and not large:
             try:
                 return constant(_OPERATIONS[type(op)](left.value, right.value))
             except (ArithmeticError, ValueError, TypeError, Refusal) as error:
-                raise self.refused(f"{left.value} and {right.value}: {error}") from None
+                sign = f"{type(op).__name__} of {left.value} and {right.value}"
+                raise self.refused(f"{sign}: {error}: use other constants") from None
         left, right = _as_number(left), _as_number(right)
         whole = {left.kind, right.kind} == {WHOLE}
         if not {left.kind, right.kind} <= NUMBERS:
@@ -838,7 +848,7 @@ def _as_number(term: Term) -> Term:
     """Return true or false as 1 or 0, and anything else as it is."""
     if term.kind != SWITCH:
         return term
-    return term._replace(kind=WHOLE, value=None if term.value is None else int(term.value))
+    return constant(int(term.value)) if term.value is not None else Term(f"(s64){inside(term, UNARY)}", WHOLE, UNARY)
 
 
 def _logical(op: ast.boolop, terms: Sequence[Term]) -> Term:
