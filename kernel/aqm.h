@@ -2,16 +2,19 @@
 /*
  * What a law is written against: the contract of crates/aqm, in C and fixed point.
  *
- * A law is one file. It lists its numbers, PARAMS, and its signals, SIGNALS, each as X(name, n) for a Q n or X(name, n, most) if its largest
- * value is less than that of the catalogue, declares `struct params` and `struct state`, which begin with them, and defines
+ * A law is one file. It lists its numbers, PARAMS, and its signals, SIGNALS, each as X(name, n) for a Q n, or as
+ * X(name, n, most) if its largest value is less than that of the catalogue. A number is a parameter or one that the
+ * law's function `fixed` computes from them (crates/aqm/src). The law declares `struct params` and `struct state`,
+ * which begin with them, and defines
  *
  *     start        sets the state at the beginning;
  *     on_enqueue   returns the verdict on an arrival, which `random`, uniform on 32 bits, decides;
  *     on_dequeue   if LAW_DEQUEUES, returns that on a packet about to be sent;
- *     on_idle      if LAW_IDLES, is told when the link has become idle, and if LAW_BEGINS_IDLE, at the beginning, too;
- *     on_period    if LAW_PERIOD, the name of the number with the period in ns, or LAW_EVERY, that period if it is
- *                  constant, performs n > 0 periodic updates, the last one at `now`, between which nothing arrived or
- *                  left. A law without periods may have a period of 0.
+ *     on_idle      if LAW_IDLES, is told when the link has become idle, also after an arrival that was dropped, and if
+ *                  LAW_BEGINS_IDLE, at the beginning, too;
+ *     on_period    if LAW_PERIOD, the name of the number with the period in ns or 0 for none, or LAW_EVERY, that period
+ *                  if it is constant, performs n > 0 periodic updates, the last one at `now`, between which nothing
+ *                  arrived or left.
  *
  * It ends with #include "host.h", which makes of it a queue discipline for the kernel, or functions for a test.
  */

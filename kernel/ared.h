@@ -4,9 +4,9 @@
  * thresholds.
  * The law, its sources and its parameters: crates/aqm/src/aqm/ared.rs.
  *
- * Departures: those of red.h. The timer's updates are performed at the first event after their time. Of those
- * without events between them, of which the link is idle after the first, the 33rd in a row and the following are
- * one, which lowers max_p as much. With `moves` = "arrival", the first move may come at the first arrival.
+ * Departures: those of red.h. The timer's updates are performed at the first event after their time. Of more than 32
+ * without an event between them, the rest are one, which lowers max_p as much, or raises it by one step. With `moves`
+ * = "arrival", the first move may come at the first arrival.
  */
 #ifndef AQM_ARED_H
 #define AQM_ARED_H

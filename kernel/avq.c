@@ -3,14 +3,16 @@
  * AVQ: drops or marks when a virtual queue, which is served more slowly than the real one, overflows.
  * The law, its sources and its parameters: crates/aqm/src/aqm/avq.rs.
  *
- * Departures: the virtual queue is counted in the time that the link needs for it, in ns, and rounded to 2^-24; the virtual
- * capacity is a fraction of the link's, rounded to 2^-60.
+ * Departures: the virtual queue is counted in the time that the link needs for it, in ns, and rounded to 2^-24; the
+ * virtual capacity is a fraction of the link's, rounded to 2^-60.
  */
 #include "aqm.h"
 
 #define NAME "avq"
-/* `unit` is the time in ns that the link needs for a byte or a packet, `packets` is packets per ns, and `rise` and `fall` are
- * alpha gamma and alpha per 2^20 ns. */
+/*
+ * `unit` is the time in ns that the link needs for a byte or a packet, `packets` is packets per ns, and `rise` and
+ * `fall` are alpha gamma and alpha per 2^20 ns.
+ */
 #define PARAMS(X) \
     X(form, 0) X(initial, 60) X(bytes, 0) X(ecn, 0) X(unit, 32) X(packets, 60) X(buffer, 24) X(rise, 60) X(fall, 60)
 #define SIGNALS(X) X(vq, 32) X(capacity, 60)

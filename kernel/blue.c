@@ -3,8 +3,8 @@
  * BLUE: drops with a probability that overflow raises and an idle link lowers.
  * The law, its sources and its parameters: crates/aqm/src/aqm/blue.rs.
  *
- * Departures: p and its steps are rounded to 2^-48. That the link has become idle is known at the next arrival, and counts
- * from when it did.
+ * Departures: p and its steps are rounded to 2^-48. That the link has become idle is known at the next arrival, and
+ * counts from when it did.
  */
 #include "aqm.h"
 
@@ -50,10 +50,9 @@ static void lower_since(struct state *s, const struct params *k, u64 now)
 static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now, const struct packet *packet,
                                const struct backlog *queue, u32 random)
 {
-    if (s->is_idle) {
+    if (s->is_idle)
         lower_since(s, k, now);
-        s->is_idle = queue->full;
-    }
+    s->is_idle = false;
     if (queue->full || queue->packets << 16 > (u64)k->l)
         move(s, k, now, k->d1);
     return !queue->full && happens((u64)s->p >> 16, random) ? signal(k->ecn && packet->ect) : PASS;

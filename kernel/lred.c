@@ -3,9 +3,9 @@
  * LRED: drops with the recently measured loss ratio, corrected in proportion to the queue's distance from q0.
  * The law, its sources and its parameters: crates/aqm/src/aqm/lred.rs.
  *
- * Departures: p and the queue's length are rounded to 2^-32, L and beta L^e to 2^-48, and sqrt(L) to 2^-31. L is updated
- * at the first event after a period's end, and periods without events at once. There is one class of service: no
- * `weights`.
+ * Departures: p and the queue's length are rounded to 2^-32, L and beta L^e to 2^-48, and sqrt(L) to 2^-31. L is
+ * updated at the first event after a period's end, and periods without events at once. There is one class of service:
+ * no `weights`.
  */
 #include "aqm.h"
 

@@ -3,8 +3,8 @@
  * PI: a proportional-integral controller that steers the queue to q_ref.
  * The law, its sources and its parameters: crates/aqm/src/aqm/pi.rs.
  *
- * Departures: p is rounded to 2^-56, the gains to 2^-52 and lengths to 2^-32. Updates are performed at the first event after
- * their time, and those without events between them at once.
+ * Departures: p is rounded to 2^-56, the gains to 2^-52 and lengths to 2^-32. Updates are performed at the first event
+ * after their time, and those without events between them at once.
  */
 #include "aqm.h"
 

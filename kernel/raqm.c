@@ -3,10 +3,10 @@
  * RAQM: adjusts the drop probability exponentially until the arrival rate is the expected one.
  * The law, its sources and its parameters: crates/aqm/src/aqm/raqm.rs.
  *
- * Departures: rates are fractions of the link's and rounded to 2^-40, p(k) and p to 2^-60, and the exponent of e to 2^-32.
- * Near r0, alpha^ is the first terms of its series. Updates are performed at the first event after their time. Of those
- * without arrivals, which lower r and then p(k), the 33rd in a row and the following are one, with a p(k) that falls as
- * fast in each of them. There is one class of service: no `shares`, no `weights`.
+ * Departures: rates are fractions of the link's and rounded to 2^-40, p(k) and p to 2^-60, and the exponent of e to
+ * 2^-32. Near r0, alpha^ is the first terms of its series. Updates are performed at the first event after their time.
+ * Of more than 32 without an event between them, the rest are one, in which p(k) falls as much as at the last rate in
+ * each. There is one class of service: no `shares`, no `weights`.
  */
 #include "aqm.h"
 

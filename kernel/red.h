@@ -3,9 +3,9 @@
  * RED, for itself and for what is built on it: a law defines PARAMS and SIGNALS, which begin with RED_PARAMS and
  * RED_SIGNALS, and then includes this. The law, its sources and its parameters: crates/aqm/src/aqm/red.rs.
  *
- * Departures: the average is rounded to 2^-40, and a queue counts as at most 2^21 packets; probabilities and the weight are
- * rounded to 2^-60. That the link has become idle is known at the next arrival, and counts from when it did. The form is
- * "ns2".
+ * Departures: the average is rounded to 2^-40, and a queue counts as at most 2^21 packets; probabilities and the
+ * weight are rounded to 2^-60. Rounding also decides where count p_b is a whole number or p_b is `mark_p`. That the
+ * link has become idle is known at the next arrival, and counts from when it did. The form is "ns2".
  */
 #include "aqm.h"
 
@@ -51,9 +51,11 @@ INLINE void red_start(struct state *s, const struct params *k, u64 gentle_p)
 /* The average after the link has been idle until `now`: it loses w_q with each packet that could have been sent. */
 static s64 aged(const struct state *s, const struct params *k, u64 now)
 {
+    u64 packets;
     if (!s->is_idle)
         return s->avg;
-    return mul_shift(s->avg, power((ONE(60) - k->w_q) << 2, mul_shift(now - s->idle_since, k->c, 20) / 1000000000), 62);
+    packets = mul_shift(now - s->idle_since, k->c, 20) / 1000000000;
+    return mul_shift(s->avg, power((ONE(60) - k->w_q) << 2, packets), 62);
 }
 
 /* Updates the average by the queue that an arrival finds. */
@@ -61,7 +63,7 @@ static void estimate(struct state *s, const struct params *k, u64 now, const str
 {
     s64 q = least(length(queue, k->bytes, k->mean_packet), ONE(53)) << 8;
     s64 avg = k->w_q == ONE(60) ? s->avg : aged(s, k, now);
-    /* A packet larger than the empty buffer leaves the link idle. */
+    /* A packet that finds no room leaves the link, or the queue of RED+Tail, idle. */
     s->is_idle = s->is_idle && queue->full;
     s->idle_since = now;
     s->avg = avg + scale(q - avg, k->w_q, 60);
@@ -79,13 +81,15 @@ INLINE u64 curve(u64 max_p, u64 part)
 
 static u64 chance(const struct state *s, const struct params *k)
 {
+    u64 part;
     if (s->avg < k->min_th)
         return 0;
     if (s->avg < k->max_th)
         return curve(MAX_P, mul_shift(s->avg - k->min_th, s->per_range, 36));
     if (!k->gentle)
         return ONE(60);
-    return least(s->gentle_p + mul_shift(ONE(60) - s->gentle_p, mul_shift(s->avg - k->max_th, s->per_max, 36), 60), ONE(60));
+    part = mul_shift(s->avg - k->max_th, s->per_max, 36);
+    return least(s->gentle_p + mul_shift(ONE(60) - s->gentle_p, part, 60), ONE(60));
 }
 
 /* Whether random < p_a, which is p_b over 1 - count p_b or 2 - count p_b, by size. */

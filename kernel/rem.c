@@ -3,9 +3,10 @@
  * REM: drops with a probability that grows exponentially with a price, which rises while demand exceeds supply.
  * The law, its sources and its parameters: crates/aqm/src/aqm/rem.rs.
  *
- * Departures: the price is rounded to 2^-40 and is at most 2^21; p, lengths and the smoothed arrivals are rounded to 2^-32,
- * and gamma, alpha, inw and log2 phi to 2^-48. p is 1 - 2^(-u log2 phi), of a product rounded to 2^-32. Updates are performed at the
- * first event after their time, and those without events between them at once: the price then moves by their sum.
+ * Departures: the price is rounded to 2^-40 and is at most 2^21; p, lengths and the smoothed arrivals are rounded to
+ * 2^-32, and gamma, alpha, inw and log2 phi to 2^-48. p is 1 - 2^(-u log2 phi), of a product rounded to 2^-32. Updates
+ * are performed at the first event after their time, and those without events between them at once: the price then
+ * moves by their sum.
  */
 #include "aqm.h"
 

@@ -1,39 +1,45 @@
 //! The laws in C and fixed point, `kernel/*.c`, against those here, verdict for verdict: one truth.
 //!
-//! Printed with `--nocapture`: for each algorithm the packets, those with the same verdict, and the time that C takes for
+//! With `--nocapture`, a row for each algorithm: the packets, those with the same verdict, and the time that the C takes for
 //! a packet.
 #![allow(unsafe_code)]
 
 use crate::driver::{Line, Reference, assert_marks, compare, number, text};
 use crate::support::{PORT, Random};
 use aqm::params::Value;
-use aqm::{AnyParams, Backlog, Packet, Port, Span, Verdict};
+use aqm::{AnyParams, Backlog, Limit, Packet, Port, Span, Verdict};
 use libloading::Library;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char, c_int};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Compiles a file in C, with warnings as errors.
-pub(crate) fn compile(source: &Path) -> Library {
-    let name = source.file_stem().expect("a name").to_str().expect("a name in Unicode");
-    // Tests run side by side.
-    let made = PathBuf::from(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("{name}-{:?}.so", std::thread::current().id()).replace(['(', ')'], ""));
+/// The library that `cc` makes of a file in C, with warnings as errors; made once.
+pub(crate) fn compile(source: &Path) -> Arc<Library> {
+    static MADE: Mutex<BTreeMap<PathBuf, Arc<Library>>> = Mutex::new(BTreeMap::new());
+    let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(library) = made.get(source) {
+        return Arc::clone(library);
+    }
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(source.with_extension("so").file_name().expect("the name of a file"));
     let options = "-O2 -shared -fPIC -fvisibility=hidden -Wall -Wextra -Werror -Wno-unused-parameter";
-    let kernel = concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../kernel");
     let done = Command::new("cc")
         .args(options.split(' '))
-        .args([kernel, "-o"])
-        .args([&made, source])
+        .args([concat!("-I", env!("CARGO_MANIFEST_DIR"), "/../../kernel"), "-o"])
+        .args([&file, source])
         .output()
         .expect("a compiler");
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     // Safety: nothing runs when it is loaded.
-    unsafe { Library::new(&made) }.expect("a library")
+    let library = Arc::new(unsafe { Library::new(&file) }.expect("a library"));
+    made.insert(source.to_owned(), Arc::clone(&library));
+    library
 }
 
-fn law(name: &str) -> Library {
+fn law(name: &str) -> Arc<Library> {
     compile(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../kernel/{name}.c")))
 }
 
@@ -127,7 +133,7 @@ pub(crate) struct Law {
     params: Vec<i64>,
     /// The name and the binary digits of each signal.
     signals: Vec<(String, u32)>,
-    _library: Library,
+    _library: Arc<Library>,
 }
 
 impl Law {
@@ -224,6 +230,7 @@ struct InC {
     law: Law,
     /// The signals of the algorithm, in its order.
     names: Vec<&'static str>,
+    limit: Limit,
     /// What happened to the link, if it is recorded.
     events: Option<Vec<Event>>,
 }
@@ -251,6 +258,10 @@ impl Reference for &mut InC {
     const CLOSENESS: f64 = 1e-7;
     const LAZY: bool = true;
     const PAUSE: Span = Span::ms(2_345);
+
+    fn limit(&self) -> Limit {
+        self.limit
+    }
 
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict {
         let (packet, queue) = (packet.into(), alone(queue));
@@ -294,6 +305,9 @@ fn params(name: &str, preset: Option<&str>, settings: &[(&str, Value)]) -> AnyPa
     params
 }
 
+/// A buffer that has no room for a packet of 1500 bytes even if it is empty.
+const TINY: Limit = Limit::Bytes(1400);
+
 /// The comparisons of one law.
 struct Judge {
     file: &'static str,
@@ -308,11 +322,16 @@ impl Judge {
 
     /// Compares the law with the algorithm `name` under these settings.
     fn compare(&mut self, name: &str, preset: Option<&str>, settings: &[(&str, Value)]) {
+        self.compare_before(Limit::Packets(150), name, preset, settings);
+    }
+
+    /// As `compare`, before another buffer.
+    fn compare_before(&mut self, limit: Limit, name: &str, preset: Option<&str>, settings: &[(&str, Value)]) {
         let params = params(name, preset, settings);
         let names = params.signals().iter().map(|signal| signal.name).collect();
         // The time is that of the first settings.
         let events = (self.packets == 0).then(Vec::new);
-        let mut law = InC { law: Law::new(self.file, &params, &PORT), names, events };
+        let mut law = InC { law: Law::new(self.file, &params, &PORT), names, limit, events };
         let tally = compare(name, settings, preset, &mut law);
         self.packets += u64::from(<&mut InC as Reference>::ARRIVALS);
         if let Some(events) = &law.events {
@@ -421,6 +440,7 @@ fn pi_in_c_is_pi() {
 fn blue_in_c_is_blue() {
     let mut judge = Judge::of("blue");
     judge.compare("blue", None, &[]);
+    judge.compare_before(TINY, "blue", None, &[]);
     judge.compare("blue", Some("feng1999"), &[]);
     for (l, freeze, idle, ecn) in [
         (number(20.5), "10 ms", "lasting", true),
@@ -489,6 +509,9 @@ fn red_in_c_is_red_and_gentle_red() {
     judge.compare("red", None, &[]);
     judge.compare("gred", None, &[]);
     judge.compare("gredi", None, &[]);
+    let low =
+        [("min_th", number(0.3)), ("max_th", number(1.7)), ("w_q", number(0.05)), ("bytes", switch(true))];
+    judge.compare_before(TINY, "red", None, &low);
     let presets =
         ["floyd1993", "ns2-2000", "ns2.35", "ns3", "inet", "cisco", "impact", "impact-gred", "survey"];
     for preset in presets {
@@ -624,6 +647,7 @@ const PERIODIC: &[(&str, &str, Span)] = &[
     ("rem", "rem:gamma=0.1", Span::ms(2)),
     ("rem", "rem:form=ns2,inw=0.001,gamma=0.1", Span::ms(2)),
     ("pi", "pi:a=0.001,b=0.0009,q_ref=20", Span::ns(5_882_353)),
-    ("raqm", "raqm:period=10ms", Span::ms(10)),
-    ("ared", "ared:interval=10ms,w_q=0.02", Span::ms(10)),
+    ("raqm", "raqm:period=10ms,f=0.9", Span::ms(10)),
+    ("raqm", "raqm:period=10ms,alpha=static,m=0.1,p_min=1e-12", Span::ms(10)),
+    ("ared", "ared:interval=10ms,w_q=0.02,beta=0.97,bottom=0", Span::ms(10)),
 ];

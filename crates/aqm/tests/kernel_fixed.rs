@@ -4,7 +4,8 @@
 use crate::kernel::compile;
 use crate::support::Random;
 use libloading::Library;
-use std::path::PathBuf;
+use std::path::Path;
+use std::sync::Arc;
 
 /// The functions of `fixed.h` in a library, all with the same type.
 const SOURCE: &str = r#"
@@ -21,11 +22,11 @@ EXPORT u64 x_exp2(u64 a, u64 e, u64 nothing) { (void)nothing; return mul_exp2(a,
 
 type Function = unsafe extern "C" fn(u64, u64, u64) -> u64;
 
-struct Fixed(Library);
+struct Fixed(Arc<Library>);
 
 impl Fixed {
     fn new(test: &str) -> Self {
-        let source = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fixed-{test}.c"));
+        let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fixed-{test}.c"));
         std::fs::write(&source, SOURCE).expect("a file");
         Self(compile(&source))
     }
@@ -54,7 +55,7 @@ fn products_and_quotients_are_exact_and_saturate() {
     for a in integers(&mut random) {
         for b in integers(&mut random) {
             let shift = random.bits() % 64;
-            let product = u128::from(a) * u128::from(b) >> shift;
+            let product = (u128::from(a) * u128::from(b)) >> shift;
             assert_eq!(fixed.call("x_mul_shift", a, b, shift), saturated(product), "{a} {b} {shift}");
             let quotient = (u128::from(a) << shift).checked_div(b.into()).map_or(u64::MAX, saturated);
             assert_eq!(fixed.call("x_div_shift", a, b, shift), quotient, "{a} {b} {shift}");

@@ -19,6 +19,11 @@ pub(crate) trait Reference {
     /// A time without arrivals before each change of the load.
     const PAUSE: Span = Span::ZERO;
 
+    /// What may wait.
+    fn limit(&self) -> Limit {
+        Limit::Packets(150)
+    }
+
     fn arrival(&mut self, now: f64, packet: Packet, queue: &Backlog, u: &mut dyn FnMut() -> f64) -> Verdict;
 
     /// The position of a waiting packet to be dropped because the buffer is full.
@@ -71,6 +76,7 @@ pub(crate) fn drop_or_mark(mark: bool) -> Verdict {
 /// The waiting packets, as a reference removes them.
 pub(crate) struct Line<'a> {
     waiting: &'a VecDeque<(Time, Packet)>,
+    limit: Limit,
     taken: usize,
 }
 
@@ -84,14 +90,14 @@ impl Line<'_> {
 
     /// The remaining backlog.
     pub(crate) fn backlog(&self) -> Backlog {
-        backlog(self.waiting.iter().skip(self.taken), 0)
+        backlog(self.waiting.iter().skip(self.taken), self.limit, 0)
     }
 }
 
-fn backlog<'a>(waiting: impl Iterator<Item = &'a (Time, Packet)>, size: u32) -> Backlog {
+fn backlog<'a>(waiting: impl Iterator<Item = &'a (Time, Packet)>, limit: Limit, size: u32) -> Backlog {
     let (packets, bytes) =
         waiting.fold((0, 0), |(packets, bytes), (_, p)| (packets + 1, bytes + u64::from(p.size)));
-    Backlog { packets, bytes, full: Limit::Packets(150).refuses(packets, bytes, size) }
+    Backlog { packets, bytes, full: limit.refuses(packets, bytes, size) }
 }
 
 /// The draws for one decision: each side gets its own copy of the same row of numbers.
@@ -157,6 +163,7 @@ pub(crate) fn compare<R: Reference>(
     }
     params.check().expect("parameters that fit");
     let mut aqm = params.on_one_queue(&PORT).expect("an algorithm on one queue");
+    let limit = reference.limit();
     let mut random = Random(42);
     let mut waiting: VecDeque<(Time, Packet)> = VecDeque::new();
     let mut tally = Tally::default();
@@ -169,7 +176,7 @@ pub(crate) fn compare<R: Reference>(
     while arrivals < R::ARRIVALS {
         let now = next_timer.min(next_arrival).min(link_free);
         if now == next_timer {
-            let queue = backlog(waiting.iter(), 0);
+            let queue = backlog(waiting.iter(), limit, 0);
             let age = waiting.front().map_or(Span::ZERO, |(arrived, _)| now - *arrived);
             aqm.on_head(age);
             aqm.on_period(now, &queue);
@@ -189,7 +196,7 @@ pub(crate) fn compare<R: Reference>(
             let ect = random.uniform() < 0.6;
             let (l4s, class) = (ect && arrivals % 3 == 0, 1 + (arrivals % 4) as u8);
             let packet = Packet { flow, l4s, class, ..Packet::new(size, ect) };
-            let mut queue = backlog(waiting.iter(), size);
+            let mut queue = backlog(waiting.iter(), limit, size);
             let (mut ours, mut theirs) = Draws::pair(&mut random);
             while queue.full && queue.packets > 0 {
                 let expected = reference.make_room(packet, &queue);
@@ -198,7 +205,7 @@ pub(crate) fn compare<R: Reference>(
                 let Some(place) = expected else { break };
                 waiting.remove(place as usize).expect("a packet that waits");
                 tally.made_room += 1;
-                queue = backlog(waiting.iter(), size);
+                queue = backlog(waiting.iter(), limit, size);
             }
             let found = aqm.on_enqueue(now, &packet, &queue, &mut ours);
             let expected = reference.arrival(now.secs(), packet, &queue, &mut || theirs.uniform());
@@ -236,12 +243,12 @@ pub(crate) fn compare<R: Reference>(
         if now == link_free || link_free == Time::MAX {
             // The link is free: next packet.
             let (mut ours, mut theirs) = Draws::pair(&mut random);
-            let mut line = Line { waiting: &waiting, taken: 0 };
+            let mut line = Line { waiting: &waiting, limit, taken: 0 };
             let verdicts = reference.link_free(now.secs(), &mut line, &mut || theirs.uniform());
             link_free = Time::MAX;
             for (i, expected) in verdicts.into_iter().enumerate() {
                 let (arrived, packet) = waiting.pop_front().expect("a packet");
-                let queue = backlog(waiting.iter(), 0);
+                let queue = backlog(waiting.iter(), limit, 0);
                 let found = aqm.on_dequeue(now, &packet, &queue, now - arrived, &mut ours);
                 assert_eq!(found, expected, "{name} {settings:?}: departure at {now:?}, {queue:?}");
                 match expected {
