@@ -197,9 +197,11 @@ GLOBAL s64 fx_pow(s64 a, s64 b)
 }
 
 /* The index of an element, of an array of n; negative ones count from the end. */
-INLINE u32 at(s64 index, u32 n)
+INLINE u64 at(s64 index, u32 n)
 {
     u64 found = index < 0 ? index + n : index;
+    /* What is compared must be what is used, for the verifier to know its range: a compiler finds other ways. */
+    asm volatile("" : "+r"(found));
     return found < n ? found : 0;
 }
 

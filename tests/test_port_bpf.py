@@ -57,7 +57,7 @@ class Everything(Base):
     """
 
     limit = aqmlab.param(8000, "bytes", "Bytes above which it drops", aliases=["mtu"])
-    slots = aqmlab.param(5, "", "Elements in use", low=1, high=8)
+    k = aqmlab.param(5, "", "Elements in use", low=1, high=8)
     least = aqmlab.param(1e6, "bit/s", "A rate")
     beat = aqmlab.param(2.5, "Hz", "A frequency")
     gain = aqmlab.param(0.3, "", "Gain of the average")
@@ -79,12 +79,12 @@ class Everything(Base):
         if self.mode in ("very-slow", "very slow") and not packet.udp:
             length += math.sqrt(length) / self.beat
         self.average += self.gain * (length - self.average)
-        self.sizes[self.place % self.slots] = packet.size
+        self.sizes[self.place % self.k] = packet.size
         self.place += 1
         self.short[packet.flow % 8] = self.short[packet.flow % 8] * 0.75 + 0.25
         self.grid[packet.flow % 2, 1] += HALF if packet.ect else -HALF
         total = 0
-        for i in range(self.slots):
+        for i in range(self.k):
             if self.sizes[i] > 1000:
                 continue
             total += int(self.sizes[i])
@@ -256,6 +256,7 @@ def python(node: Any) -> str:
 
 NAMES = ("a", "b", "c", "n", "m")
 
+
 def expression(draw: random.Random, depth: int) -> Any:
     """Draw an expression; a divisor is at least 0.1."""
     if depth == 0:
@@ -297,7 +298,12 @@ def test_arithmetic_is_pythons_to_the_rounding_of_each_operation(
         link.judge("enqueue", 1, [1000, 0, 0, 0, 0, 0, 0], 0.5)
         for (one, found), own in zip(kept, link.signals, strict=True):
             # Python's own rounding is a part of the difference.
-            assert abs(own - found.value) <= found.error * 1.001 + found.most * 1e-12, (python(one), own, found, numbers)
+            assert abs(own - found.value) <= found.error * 1.001 + found.most * 1e-12, (
+                python(one),
+                own,
+                found,
+                numbers,
+            )
 
 
 def _parts(node: Any) -> list[Any]:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
 
 from aqmlab.own import algorithm
 from aqmlab.own.kinds import (
@@ -31,17 +31,13 @@ from aqmlab.own.kinds import (
     WHOLES,
     Array,
     Kind,
-    NotCompiled,
     Term,
     in_words,
     joined,
     kind_of,
     written,
 )
-from aqmlab.own.source import where
-
-if TYPE_CHECKING:
-    from aqmlab.own.rewrite import Unit
+from aqmlab.own.scope import Scope
 
 LIBM = ("exp", "expm1", "log", "log1p", "log10", "sin", "cos", "tan", "atan", "tanh")
 """Functions of one number that `math` takes from the C library, and so does compiled code."""
@@ -71,34 +67,8 @@ class Made:
     kind: Any
 
 
-class Body:
+class Body(Scope):
     """A function on its way to text."""
-
-    def __init__(
-        self,
-        unit: Unit,
-        name: str,
-        source: ast.FunctionDef,
-        function: FunctionType,
-        own: str,
-        arguments: Mapping[str, Any],
-        event: str,
-    ) -> None:
-        self._unit = unit
-        self._name = name
-        self._source = source
-        self._own = own
-        self._arguments = arguments
-        self._event = event
-        self._locals = {*function.__code__.co_varnames, *function.__code__.co_cellvars}
-        self._assigned: set[str] = set(arguments)
-        self._count = 0
-        self._node: ast.AST = source
-
-    def refused(self, reason: str, node: ast.AST | None = None) -> NotCompiled:
-        """Return the error that names the line and the reason."""
-        line = getattr(node or self._node, "lineno", self._source.lineno)
-        return NotCompiled(f"{where(self._unit.declared.file, line)}: {reason}")
 
     def made(self) -> Made:
         """Write the function."""
@@ -111,13 +81,6 @@ class Body:
         first = [f"    v_{one} = {self._as(f'g_{one}', self._arguments[one], self._kind(one))}" for one in wider]
         given = ", ".join(["s", *(f"g_{one}" if one in wider else f"v_{one}" for one in self._arguments)])
         return Made("\n".join([f"def {self._name}({given}):", *first, *lines]), self._kind(""))
-
-    def _kind(self, name: str) -> Any:
-        return self._unit.kinds[self._name, name]
-
-    def _temporary(self) -> str:
-        self._count += 1
-        return f"t{self._count}"
 
     def _as(self, text: str, kind: Kind, wanted: Kind) -> str:
         """Write a value of one kind as a value of a wider kind."""
@@ -361,9 +324,6 @@ class Body:
         """Translate a constant."""
         return self._constant(node.value, node)
 
-    def _is_builtin(self, name: str) -> bool:
-        return name not in self._locals and name not in self._unit.module
-
     def visit_Name(self, node: ast.Name) -> Term:
         """Translate a name."""
         if node.id == self._own:
@@ -375,19 +335,6 @@ class Body:
         if node.id not in self._unit.module:
             raise self.refused(f"uses {node.id}, which is not compiled", node)
         return self._constant(self._global(node), node)
-
-    def _global(self, node: ast.expr) -> Any:
-        """Return what a name of the file, or of a module that it imports, stands for; None if it is none of these."""
-        if isinstance(node, ast.Name) and node.id not in self._locals and node.id in self._unit.module:
-            return self._unit.constant(self._unit.module, node.id, self._unit.module[node.id])
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            owner = self._global(node.value)
-            if isinstance(owner, ModuleType):
-                return getattr(owner, node.attr, None)
-        return None
-
-    def _is_own(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == self._own != ""
 
     def visit_Attribute(self, node: ast.Attribute) -> Term:
         """Translate an attribute."""

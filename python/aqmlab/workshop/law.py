@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -16,9 +15,22 @@ from aqmlab.own.compiled import OTHER_PORT, defaults, sample
 from aqmlab.own.kinds import ARGUMENTS, NOTHING, REAL, SWITCH, WHOLE, NotCompiled
 from aqmlab.own.rewrite import Unit
 from aqmlab.own.source import Declared, line_of, where
+from aqmlab.workshop.expressions import Made
 from aqmlab.workshop.port import has_start, rust_name
-from aqmlab.workshop.terms import BITS, CALLS, Elements, Refusal, Term, Text, constant, cure_of, joined
-from aqmlab.workshop.translation import CONTEXT, Made, Translation, spelled
+from aqmlab.workshop.terms import (
+    BITS,
+    CALLS,
+    CONTEXT,
+    Elements,
+    Refusal,
+    Term,
+    Text,
+    constant,
+    cure_of,
+    joined,
+    of_member,
+)
+from aqmlab.workshop.translation import Translation
 
 _HEADS = {
     "on_enqueue": ("static enum verdict", ("now", "packet", "queue", "random")),
@@ -65,7 +77,7 @@ class Law(Unit):
         for one in self.declared.parameters:
             self._check_parameter(one)
         for name in [*self.parameters, *(one.name for one in self.declared.signals)]:
-            if spelled(name) != name:
+            if of_member(name) != name:
                 raise self._refused_at(name, f"{name} is a word of C or of the kernel's headers: give it another name")
 
     def _check_parameter(self, one: Parameter) -> None:
@@ -319,13 +331,13 @@ class Law(Unit):
         lines = [
             *textwrap.wrap(f"{declared.cls.__name__}: {summary}", 114),
             *textwrap.wrap(
-                f"Written by `aqmlab port --to bpf` from a class in Python whose source has the digest {declared.source}.",
+                f"Written by `aqmlab port --to bpf` from a class whose file has the digest {declared.source}.",
                 114,
             ),
             "",
             *textwrap.wrap(
-                "Departures: a number with a fraction is a Q 32 between -2^31 and 2^31, and each operation is rounded to "
-                "the nearest 2^-32; random numbers have 32 bits"
+                "Departures: a number with a fraction is a Q 32 between -2^31 and 2^31, and each operation is rounded "
+                "to the nearest 2^-32; random numbers have 32 bits"
                 + (
                     "; periods are performed on the next event, and of more than 1024 without any event only the first "
                     "1024 are"
@@ -371,7 +383,7 @@ class Law(Unit):
                 continue
             of = kind.kind if isinstance(kind, Elements) else kind
             sizes = "".join(f"[{one}]" for one in kind.shape) if isinstance(kind, Elements) else ""
-            lines.append(f"    {'bool' if of == SWITCH else 's64'} {spelled(name)}{sizes};")
+            lines.append(f"    {'bool' if of == SWITCH else 's64'} {of_member(name)}{sizes};")
         return "\n".join(
             ["struct params { PARAMS(AQM_FIELD) };", "", "struct state {", "    SIGNALS(AQM_FIELD)", *lines, "};"]
         )

@@ -1,14 +1,15 @@
-"""The numbers of a translation to C, and what the translation refuses, with the cure."""
+"""The words of a translation to C: its numbers, its names, and what it refuses, with the cure."""
 
 from __future__ import annotations
 
 import ast
 import math
+import re
 from collections import deque
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from aqmlab.own.kinds import NOTHING, REAL, SWITCH, VERDICT, WHOLE
+from aqmlab.own.kinds import NOTHING, REAL, SWITCH, VERDICT, WHOLE, in_words
 
 BITS = 32
 """Binary digits after the point of a number with a fraction."""
@@ -182,3 +183,61 @@ CALLS = {
 
 OTHER_CALLS = {"numpy": f"write a loop, `for i in range(8):`; {_MATH}", "math": "use sqrt, exp, log or pow"}
 """The cures for calls of a module's functions."""
+
+CONTEXT = {
+    "now": "u64 now",
+    "packet": "const struct packet *packet",
+    "queue": "const struct backlog *queue",
+    "sojourn": "u64 sojourn",
+    "random": "u32 random",
+}
+"""What an event knows, and a function may be given, besides the state and the parameters."""
+
+_WORDS_OF_C = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    asm auto break case char const continue default do double else enum extern float for goto if inline int long
+    register restrict return short signed sizeof static struct switch typedef typeof union unsigned void volatile
+    while bool true false linux unix Q ONE NAME PARAM PARAMS SIGNALS PERIODS SATURATED GLOBAL INLINE EXPORT LANES
+    LN2_Q32 LOG2_E_Q32 S64_MAX U64_MAX AQM_FIELD AQM_TEXT LAW_PERIOD LAW_EVERY LAW_IDLES LAW_BEGINS_IDLE LAW_DEQUEUES
+""",
+    )
+)
+"""Words of C, and macros of the headers."""
+
+_USED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    u8 u16 u32 u64 s64 s k now packet queue sojourn random min_of max_of abs_of mul floor_div floor_mod whole_power fx
+    fx_add fx_sub fx_mul fx_div fx_div_whole whole_div_fx fx_floor fx_ceil fx_int fx_round fx_power fx_sqrt fx_log
+    fx_exp fx_pow nanoseconds seconds at judged signal PASS MARK DROP
+""",
+    )
+)
+"""Names that functions use beside those of the class."""
+
+
+def of_member(name: str) -> str:
+    """Return the name of an attribute in C."""
+    return f"{name}_" if name in _WORDS_OF_C else name
+
+
+def of_local(name: str) -> str:
+    """Return the name of a local in C."""
+    return f"{name}_" if name in _WORDS_OF_C | _USED else name
+
+
+def type_of(kind: Any) -> str:
+    """Return the type in C."""
+    return {SWITCH: "bool", NOTHING: "void"}.get(kind, "s64")
+
+
+def words(kind: Any) -> str:
+    """Return a kind in words."""
+    if isinstance(kind, Elements):
+        return "an array"
+    if isinstance(kind, Text):
+        return "a text"
+    return in_words(kind) if isinstance(kind, str) and len(kind) == 1 else f"a {kind}"
