@@ -30,7 +30,8 @@ if [[ ${#sources[@]} == 0 ]]; then
   sources=(*.c)
 fi
 for source in "${sources[@]}"; do
+  name=$(basename "$source" .c)
   # -mcpu=v3 has 32-bit jumps and arithmetic, since Linux 5.1. What is written names no folder of this machine.
-  "$clang" -target bpf -mcpu=v3 -g -O2 -Wall "-ffile-prefix-map=$here=." -fdebug-compilation-dir=. "-I$here" \
-    ${options[@]+"${options[@]}"} -c "$source" -o "$out/$(basename "${source%.c}").bpf.o"
+  (cd "$(dirname "$source")" && "$clang" -target bpf -mcpu=v3 -g -O2 -Wall "-ffile-prefix-map=$here=." "-I$here" \
+    -fdebug-compilation-dir=. ${options[@]+"${options[@]}"} -c "$name.c" -o "$out/$name.bpf.o")
 done

@@ -29,7 +29,7 @@ def lred(tmp_path_factory: pytest.TempPathFactory) -> Object:
 
 def test_a_compiled_law_says_what_its_numbers_are(lred: Object) -> None:
     assert lred.kind == "aqm_lred"
-    assert lred.parameters[0] == Number("q0", 32)
+    assert lred.fields.startswith("q0:32: beta:48: ")
     assert [one.name for one in lred.signals] == ["p", "loss_ratio"]
     assert Number("p", 32).value(1 << 31) == 0.5
 
@@ -84,9 +84,7 @@ def test_a_device_that_is_not_there_is_named(
     assert (done.returncode, done.stderr.partition(";")[0]) == (1, "eth99: no such device")
 
 
-def test_nothing_is_unloaded_that_is_not_ours(
-    quick_cli: Cli, ready: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_unloaded_that_is_not_ours(quick_cli: Cli, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(devices, "_tc", lambda *_: '[{"kind": "fq_codel", "dev": "lo", "root": true}]')
     done = quick_cli("kernel", "unload", "dev", "lo")
     assert (done.returncode, done.stderr) == (1, "lo: its queue discipline is fq_codel, which is none of aqmlab's\n")

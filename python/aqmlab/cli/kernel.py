@@ -83,8 +83,8 @@ def load(
             numbers = _core.kernel_numbers(spec, {**known, **room}, law.fields)
         except ValueError as error:
             raise typer.BadParameter(str(error), param_hint="SPEC") from None
-        given = dict(zip((one.name for one in law.parameters), numbers, strict=True))
-        devices.load(law, device, link, numbers, ecn=bool(given.get("ecn")))
+        given = {field.partition(":")[0]: number for field, number in zip(law.fields.split(), numbers, strict=True)}
+        devices.load(law, spec, device, link, numbers, ecn=bool(given.get("ecn")))
     typer.echo(f"{device}: {law.kind}; its statistics: aqmlab kernel show dev {device}")
 
 
@@ -108,7 +108,7 @@ def show(
     device: Annotated[str, typer.Argument(metavar="DEVICE]", show_default=False, help="A device; default: all.")] = "",
     json: options.Json = False,
 ) -> None:
-    """Show the disciplines of aqmlab that are loaded: statistics as of tc -s, parameters and signals."""
+    """Show the disciplines of aqmlab that are loaded: what tc -s has, drops by their reason, marks, signals."""
     from dataclasses import asdict
 
     from aqmlab.files import json_text
@@ -136,7 +136,7 @@ def _text(one: Loaded) -> str:
     rate = f" rate {link.rate} bit/s" if link.rate else ""
     waiting = f"backlog {one.tc['backlog']}b {one.tc['qlen']}p"
     lines = (
-        f"{one.device}: {one.kind}{rate} {room} {listed(one.parameters)}",
+        f"{one.device}: {one.kind} {one.spec}{rate} {room}",
         f"  sent {one.tc['bytes']} bytes {listed(one.counts)} {waiting}",
         f"  {listed(one.signals)}",
     )

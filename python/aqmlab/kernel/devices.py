@@ -14,7 +14,6 @@ from typing import Any
 
 from aqmlab.kernel import libbpf
 from aqmlab.kernel.objects import SUFFIX, Object
-from aqmlab.scenario import catalogue
 
 BPFFS = Path("/sys/fs/bpf")
 FOLDER = BPFFS / "aqmlab"
@@ -43,16 +42,17 @@ class Loaded:
 
     device: str
     kind: str
+    spec: str
+    """The discipline with its settings, as it was loaded."""
     link: Link
-    parameters: dict[str, float]
     signals: dict[str, float]
     counts: dict[str, int]
     tc: dict[str, Any]
     """The statistics that the kernel itself has, those of ``tc -s -j qdisc show``."""
 
 
-def load(law: Object, device: str, link: Link, numbers: Sequence[int], ecn: bool) -> None:
-    """Make a law the queue discipline of a device, in place of the present one.
+def load(law: Object, spec: str, device: str, link: Link, numbers: Sequence[int], ecn: bool) -> None:
+    """Make the law of a discipline the queue of a device, in place of the present one. `numbers` are its parameters.
 
     Raises
     ------
@@ -60,16 +60,18 @@ def load(law: Object, device: str, link: Link, numbers: Sequence[int], ecn: bool
         With what the kernel says. What was there before is there still, unless the kernel has refused the law only on
         this device, which then has the kernel's default.
     """
-    ifindex = _ifindex(device)
-    before = _root(device)
-    folder = FOLDER / law.kind
+    ifindex, before, folder = _ifindex(device), _root(device), FOLDER / law.kind
     _mount()
-    fresh = not folder.is_dir()
-    if fresh:
+    if folder.is_dir() and _file(law.kind).path.read_bytes() != law.path.read_bytes():
+        others = [one["dev"] for one in _qdiscs(None) if one["kind"] == law.kind and one["dev"] != device]
+        if others:
+            raise OSError(f"{law.kind}: {', '.join(others)} has another version of it; unload it there first")
+        _forget(folder)
+    if not folder.is_dir():
         libbpf.register(law.path, folder)
-    if law.path.parent != _RUN:
         _RUN.mkdir(exist_ok=True)
-        shutil.copy(law.path, _RUN)
+        shutil.copy(law.path, _file(law.kind).path)
+    _spec(folder, ifindex).write_text(spec)
     try:
         values = struct.pack(f"={3 + len(numbers)}q", link.rate, link.packets, link.bytes, *numbers)
         libbpf.Map(folder / "devices")[ifindex] = values
@@ -124,20 +126,20 @@ def loaded(device: str | None = None) -> list[Loaded]:
 
 def _loaded(entry: dict[str, Any]) -> Loaded:
     folder, device, kind = FOLDER / entry["kind"], entry["dev"], entry["kind"]
-    law = _file(kind)
-    algorithm = next((one for one in catalogue()["aqms"] if one["name"] == kind.removeprefix(_PREFIX)), None)
-    times = [one["name"] for one in (algorithm["parameters"] if algorithm else []) if one["unit"] == "s"]
-    ifindex = _ifindex(device)
-    count = 1 + len(COUNTS) + 3 + len(law.parameters) + len(law.signals)
+    law, ifindex = _file(kind), _ifindex(device)
+    # As `struct qdisc` of kernel/qdisc.h begins.
+    count = 1 + len(COUNTS) + 3 + len(law.fields.split()) + len(law.signals)
     values = (struct.unpack_from(f"={count}q", value) for value in libbpf.Map(folder / "qdiscs").values())
-    numbers = iter(next(value for value in values if value[0] == ifindex)[1:])
-    counts = {name: next(numbers) for name in COUNTS}
-    link = Link(next(numbers), next(numbers), next(numbers))
-    parameters, signals = (
-        {one.name: one.value(next(numbers)) for one in group} for group in (law.parameters, law.signals)
+    own = next(value for value in values if value[0] == ifindex)
+    return Loaded(
+        device,
+        kind,
+        _spec(folder, ifindex).read_text(),
+        Link(*own[6:9]),
+        {one.name: one.value(number) for one, number in zip(law.signals, own[count - len(law.signals) :], strict=True)},
+        dict(zip(COUNTS, own[1:6], strict=True)),
+        entry,
     )
-    parameters = {name: value / 1e9 if name in times else value for name, value in parameters.items()}
-    return Loaded(device, kind, link, parameters, signals, counts, entry)
 
 
 def _file(kind: str) -> Object:
@@ -179,20 +181,29 @@ def _mark(folder: Path, ifindex: int) -> Path:
     return folder / f"mark-{ifindex}"
 
 
+def _spec(folder: Path, ifindex: int) -> Path:
+    return _RUN / f"{folder.name}-{ifindex}"
+
+
 def _end_marks(folder: Path, ifindex: int) -> None:
     _mark(folder, ifindex).unlink(missing_ok=True)
     del libbpf.Map(folder / "marks")[ifindex]
 
 
 def _clean(folder: Path, ifindex: int) -> None:
-    """Forget a device, and the law with the last of them."""
+    """Forget a device; with the last queue of a law, forget the law, also for devices that are gone."""
     _end_marks(folder, ifindex)
+    _spec(folder, ifindex).unlink(missing_ok=True)
     del libbpf.Map(folder / "devices")[ifindex]
-    if not libbpf.Map(folder / "devices").values():
-        del libbpf.Map(folder / "ops")[0]
-        for path in folder.iterdir():
-            path.unlink()
-        folder.rmdir()
-        if not any(FOLDER.iterdir()):
-            FOLDER.rmdir()
-        _file(folder.name).path.unlink(missing_ok=True)
+    if not libbpf.Map(folder / "qdiscs").values():
+        _forget(folder)
+
+
+def _forget(folder: Path) -> None:
+    """Unregister a law, and remove what is kept of it."""
+    del libbpf.Map(folder / "ops")[0]
+    for path in [*folder.iterdir(), *_RUN.glob(f"{folder.name}-*"), _file(folder.name).path]:
+        path.unlink(missing_ok=True)
+    folder.rmdir()
+    if not any(FOLDER.iterdir()):
+        FOLDER.rmdir()

@@ -19,7 +19,7 @@ COMPILER = "build.sh"
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number of a law: `bits` binary digits are after the point."""
+    """A signal of a law, of whose number `bits` binary digits are after the point."""
 
     name: str
     bits: int
@@ -46,24 +46,15 @@ class Object:
         return self._text("params")
 
     @property
-    def parameters(self) -> list[Number]:
-        """Its parameters, in their order."""
-        return _numbers(self.fields)
-
-    @property
     def signals(self) -> list[Number]:
         """Its signals, in their order."""
-        return _numbers(self._text("signals"))
+        return [Number(name, int(bits)) for name, bits, *_ in (one.split(":") for one in self._text("signals").split())]
 
     def _text(self, what: str) -> str:
         found = re.search(rb"aqmlab " + what.encode() + rb" ([^\0]*)\0", self.path.read_bytes())
         if found is None:
             raise ValueError(f"{self.path}: not a law that was compiled with aqmlab's headers")
         return found.group(1).decode()
-
-
-def _numbers(text: str) -> list[Number]:
-    return [Number(name, int(bits)) for name, bits, *_ in (entry.split(":") for entry in text.split())]
 
 
 def headers() -> Path:
