@@ -37,7 +37,7 @@ def test_a_compiled_law_says_what_its_numbers_are(lred: Object) -> None:
 def test_another_file_is_no_law(tmp_path: Path) -> None:
     (tmp_path / "x.bpf.o").write_bytes(b"\x7fELF")
     with pytest.raises(ValueError, match=r"x\.bpf\.o: not a law"):
-        _ = Object(tmp_path / "x.bpf.o").parameters
+        _ = Object(tmp_path / "x.bpf.o").fields
 
 
 def test_what_the_compiler_refuses_is_shown(tmp_path: Path, lred: Object) -> None:
