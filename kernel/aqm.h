@@ -36,8 +36,9 @@ struct packet {
 } __attribute__((aligned(8)));
 
 /*
- * What waits, without the packet that is being sent. A law that keeps LAW_LANES queues is given 1 + LAW_LANES of these, of
- * the whole and of each lane, and defines `lane`, the lane of an arrival, and `serve`, that of the next packet to be sent.
+ * What waits, without the packet that is being sent. A law that keeps LAW_LANES queues is given 1 + LAW_LANES of
+ * these, of the whole and of each lane, and defines `lane`, the lane of an arrival, and `serve`, that of the next
+ * packet to be sent.
  */
 struct backlog {
     u64 packets;
@@ -45,10 +46,10 @@ struct backlog {
     bool full; /* the arrival has no room, and is dropped whatever the verdict */
 };
 
-/* The length in packets or, in byte mode, in packets of `mean` bytes, as a Q 32. */
+/* The length in packets or, in byte mode, in packets of `mean` bytes, as a Q 32. More than 2^30 do not count. */
 INLINE s64 length(const struct backlog *queue, bool bytes, u64 mean)
 {
-    return least(bytes ? queue->bytes : queue->packets, ONE(31) - 1) * ONE(32) / (bytes ? mean : 1);
+    return least(bytes ? queue->bytes : queue->packets, ONE(30)) * ONE(32) / (bytes ? mean : 1);
 }
 
 /* A number as a field, and as the text from which the loader knows it. */

@@ -18,6 +18,7 @@ mod extremes;
 mod finality;
 mod kernel;
 mod kernel_fixed;
+mod kernel_laws;
 mod kernel_redtail;
 mod ns3;
 mod ported;

@@ -24,7 +24,7 @@ fn written(spec: &Spec, x: f64) -> Value {
 }
 
 /// The smallest and the largest value of a parameter, or all values if they are few.
-fn ends(spec: &Spec) -> Vec<Value> {
+pub(crate) fn ends(spec: &Spec) -> Vec<Value> {
     match spec.kind {
         ParamKind::Number | ParamKind::Count | ParamKind::Quantity(_) => {
             let least = if spec.range.low_included { spec.range.low } else { spec.range.low + 1e-9 };

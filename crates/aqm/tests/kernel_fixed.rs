@@ -28,7 +28,7 @@ impl Fixed {
     fn new(test: &str) -> Self {
         let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fixed-{test}.c"));
         std::fs::write(&source, SOURCE).expect("a file");
-        Self(compile(&source))
+        Self(compile(&source, false))
     }
 
     fn call(&self, name: &str, a: u64, b: u64, c: u64) -> u64 {
