@@ -72,7 +72,7 @@ class Everything(Base):
         self.average, self.calls, self.idle_since, self.total = 0.0, 0, 0, 0.0
         self.short, self.sizes, self.grid = np.zeros(8), np.full(8, 40, dtype=int), np.ones((2, 3))
         self.rate_then, self.place, self.last = port.rate, 0, -1.0
-        self.room = port.buffer * port.delay
+        self.room = port.buffer * 0.01
 
     def on_enqueue(self, packet, queue):
         length = queue.packets if self.mode == "fast" else queue.bytes / 1000
@@ -384,6 +384,7 @@ REFUSALS = {
     "self.new = 3": ("sets self.new, which start() does not", "set it there"),
     "self.n = True": ("self.n is true or false, and elsewhere a whole number", "one type"),
     "x = 1\nx = self.n > 1": ("x is true or false, and elsewhere a whole number", "one type"),
+    "self.seen = port.delay": ("uses port.delay", "declare a parameter in s"),
     "x = packet.l4s": ("uses packet.l4s", "size, ect, udp"),
     "x = queue.waiting": ("uses queue.waiting", "packets, bytes"),
     "x = packet": ("keeps a packet in x", "keep numbers"),

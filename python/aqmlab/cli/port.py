@@ -25,7 +25,7 @@ def port(
         str, typer.Argument(metavar="FILE.py:CLASS", help="A queue discipline of your own, in a file of Python.")
     ],
     to: Annotated[
-        _Language, typer.Option("--to", help="rust, for aqmlab itself, or bpf, for the kernel of a router.")
+        _Language, typer.Option("--to", help="rust, for aqmlab itself, or bpf, for the kernel.")
     ] = _Language.RUST,
     name: Annotated[
         str | None,

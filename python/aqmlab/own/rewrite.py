@@ -152,7 +152,7 @@ class Unit:
         *,
         own: bool,
     ) -> tuple[str, dict[str, Any]]:
-        """Return the name of the object, empty without one, and what is passed for each other argument, in order."""
+        """Return the name of the object, empty without one, and the term for each other argument, in order."""
         names = [one.arg for one in (*source.args.posonlyargs, *source.args.args)]
         first = names.pop(0) if own and names else ""
         places = dict(zip(names, given, strict=False)) | dict(named)

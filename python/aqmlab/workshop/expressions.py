@@ -1,6 +1,7 @@
 """Translates the expressions of a class's methods to C.
 
-The methods `visit_…` are the list of what is translated. Everything else is refused, with the line and the cure.
+The methods `visit_…` are the list of the constructs that are translated. Everything else is refused, with the line and
+the cure.
 """
 # ruff: noqa: N802  the names of the methods are those of the constructs
 
@@ -62,7 +63,6 @@ _FIELDS = {
     ("queue", "now"): ("seconds(now)", REAL, "now"),
     ("queue", "now_ns"): ("(s64)now", WHOLE, "now"),
     ("port", "rate"): ("k->port_rate", WHOLE, ""),
-    ("port", "delay"): ("seconds(k->port_delay)", REAL, ""),
     ("port", "buffer"): ("k->port_buffer", REAL, ""),
     ("port", "packet"): ("k->port_packet", WHOLE, ""),
 }
@@ -70,7 +70,7 @@ _FIELDS = {
 _KNOWN = {
     "packet": "size, ect, udp, flow, sojourn and sojourn_ns",
     "queue": "packets, bytes, delay, full, now and now_ns",
-    "port": "rate, delay, buffer and packet",
+    "port": "rate, buffer and packet, and no delay: declare a parameter in s",
 }
 
 _OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -87,7 +87,7 @@ _OF_REALS = {"sqrt": "fx_sqrt", "exp": "fx_exp", "log": "fx_log", "fabs": "abs_o
 
 @dataclass(frozen=True)
 class Made:
-    """A function in C: its text, the kind that it returns, what it is given of `CONTEXT`, and what it does."""
+    """A function in C: its text, the kind of its result, its part of `CONTEXT`, and the random numbers that it draws."""
 
     name: str
     text: str

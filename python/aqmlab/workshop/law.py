@@ -38,7 +38,7 @@ _HEADS = {
     "on_idle": ("static void", ("now",)),
     "start": ("static void", ()),
 }
-"""The functions of the contract, kernel/aqm.h: what each returns, and what it is given."""
+"""The functions of the contract, kernel/aqm.h: the result and the arguments of each."""
 
 _STATE = "struct state *s, const struct params *k"
 
@@ -231,7 +231,7 @@ class Law(Unit):
         return start + f"\n{' ' * len(start)}".join(lines)
 
     def before(self, event: str, uses: set[str]) -> list[str]:
-        """Write what an event knows without being told."""
+        """Write the declarations at the beginning of an event, of facts that it is not given."""
         lines = []
         if event == "on_enqueue" and "sojourn" in uses:
             lines.append("    u64 sojourn = 0;")
@@ -245,7 +245,7 @@ class Law(Unit):
     def called(  # type: ignore[override]
         self, function: FunctionType, given: Sequence[Any], named: Mapping[str, Any], *, own: bool, event: str = ""
     ) -> tuple[Made, list[Term]]:
-        """Return a function in C, which is written once for arguments of these kinds, and what is passed to it."""
+        """Return a function in C, which is written once for arguments of these kinds, and the arguments."""
         source = self._source(function)
         first, terms = self._passed(function, source, given, named, own=own)
         kinds = {name: term.kind for name, term in terms.items()}

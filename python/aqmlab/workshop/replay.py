@@ -17,7 +17,7 @@ from typing import Any
 from aqmlab.kernel.objects import headers
 from aqmlab.own.compiled import defaults
 from aqmlab.workshop.law import Law
-from aqmlab.workshop.recording import DELAY, LIMIT, RATE, USUAL, recording
+from aqmlab.workshop.recording import LIMIT, RATE, USUAL, recording
 
 CLOSE = 2.0**-20
 """How far a signal may be from that of the class, over its size or 1: rounding adds up in state."""
@@ -62,7 +62,7 @@ class Replayed:
 
 def numbers(law: Law, values: Mapping[str, Any], rate: int = RATE) -> list[int]:
     """Return the numbers that the loader gives the law, for these parameters and a port of a recording."""
-    port = {"port_rate": rate, "port_delay": DELAY, "port_buffer": LIMIT, "port_packet": USUAL}
+    port = {"port_rate": rate, "port_buffer": LIMIT, "port_packet": USUAL}
     found = []
     for name, bits in law.fields.items():
         value: Any = port[name] if name in port else values[name]
@@ -126,15 +126,15 @@ class Link:
         return int(self._library.aqm_enqueue(*given, random))
 
     def free(self, at: int) -> None:
-        """Say when the link has sent what it sends."""
+        """Set the time at which the link has sent its packet."""
         self._library.aqm_free(self._link, ctypes.c_uint64(at))
 
 
 def replay(loaded: ctypes.CDLL, law: Law, recorded: str, values: Mapping[str, Any]) -> Replayed:
-    """Give a law the events of a recording, which its class decided with these parameters.
+    """Perform the events of a recording, which the class decided with these parameters, in a law.
 
-    As in the kernel, the law is not told when the link becomes idle, nor of a period: it performs both on the next
-    event, and periods between which nothing happens together.
+    As in the kernel, the law performs a period, and the beginning of idleness, on the next event, and periods between
+    which nothing happens together.
     """
     link, found = Link(loaded, law, numbers(law, values)), Replayed(signals=dict.fromkeys(law.signals, 0.0))
     before, sees_arrivals, idle = loaded.aqm_saturated(), "on_enqueue" in law.declared.methods, True
@@ -180,10 +180,10 @@ _RATES = tuple(10**exponent for exponent in range(5, 12))
 
 
 def compared(law: Law, source: Path) -> tuple[dict[str, Replayed], list[int]]:
-    """Compare a law with its class, by default and with each switch and choice; return what was found by setting.
+    """Compare a law with its class, by default and with each switch and choice; return the findings by setting.
 
-    Return also the rates of links in bit/s on which a number leaves its range at the start. Raise NoCompiler where none
-    is installed.
+    Return also the rates of links in bit/s on which a number leaves its range at the start. Raise `NoCompiler` where
+    none is installed.
     """
     given = defaults(law.declared)
     with library(source) as loaded:

@@ -1,6 +1,7 @@
 """Translates a method of a class to a function in C, statement by statement.
 
-The methods `visit_…` are the list of what is translated. Everything else is refused, with the line and the cure.
+The methods `visit_…` are the list of the constructs that are translated. Everything else is refused, with the line and
+the cure.
 """
 # ruff: noqa: N802  the names of the methods are those of the constructs
 
