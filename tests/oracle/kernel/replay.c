@@ -108,12 +108,12 @@ static void send_all(int outlet, const struct arrival *all, size_t from, size_t 
         parts[i] = (struct iovec){bytes[i], each->size};
         messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
     }
-    for (size_t done = 0; done < n;) {
+    /* A packet for which there is no room is an error, and ends the call, which counts those before it. */
+    for (size_t done = 0; done < n; done++) {
         int sent = sendmmsg(outlet, messages + done, n - done, 0);
-        /* What the discipline drops at once for want of room is an error here. */
         if (sent < 0 && errno != ENOBUFS)
             err(1, "packet %zu", from + done);
-        done += sent < 0 ? 1 : sent;
+        done += sent < 0 ? 0 : sent;
     }
 }
 
