@@ -27,15 +27,14 @@ def main(given: str) -> None:
         for device in ("va0", "vb0"):
             # No packets but those of the test.
             _sh(f"sysctl -qw net.ipv6.conf.{device}.disable_ipv6=1; ip link set {device} arp off up")
-        for law in laws:
-            _tell(replay(Path(folder), law))
+        for number, law in enumerate(laws):
+            _tell(_replay(Path(folder), law, number))
 
 
-def replay(folder: Path, law: str) -> dict[str, Any]:
-    command = [folder / "replay", folder / f"{law}.bpf.o", f"aqm_{law}", folder / f"{law}.device", folder / "arrivals"]
+def _replay(folder: Path, law: str, number: int) -> dict[str, Any]:
+    command = [folder / "replay", folder / f"{law}.bpf.o", f"aqm_{law}", folder / f"device{number}", folder / "arrivals"]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     loading, fates = ran.stdout.splitlines()
-    _sh("tc qdisc del dev va0 root")
     return json.loads(loading) | {"fates": fates}
 
 
