@@ -3,7 +3,7 @@
 import json
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -44,7 +44,7 @@ POINTS = {
 
 
 def run(name: str, seed: int = 1) -> dict[str, Any]:
-    """The guest's run of a point; its queue over time is `packets`, every `step` seconds."""
+    """The guest's run of a point; its queue over time is `packets_sampled`, every `step` seconds."""
     conf = {**POINTS[name], "seed": seed}
     (result,) = guest.run({"closed": conf, **_loaded(conf)}, PATIENCE, virtual=True)
     result["queue"]["packets_sampled"] = [packets for _, packets, *_ in result["queue"].pop("trace")]
@@ -65,13 +65,17 @@ def _loaded(conf: Conf) -> dict[str, Any]:
     return {"object": str(law.path), "device": list(device)}
 
 
-def run_all() -> Iterator[dict[str, Any]]:
-    """Yield a run of each point, as many at once as there are processors."""
+def run_all(progress: Callable[[float], None]) -> list[dict[str, Any]]:
+    """A run of each point, as many at once as there are processors."""
+    found = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        yield from pool.map(run, POINTS)
+        for one in pool.map(run, POINTS):
+            found.append(one)
+            progress(len(found) / len(POINTS))
+    return found
 
 
-def points(runs: list[dict[str, Any]]) -> list[Point]:
+def points(runs: Sequence[Mapping[str, Any]]) -> list[Point]:
     """As `oracle.linux` compares them with ours."""
     return [Point(each["name"], each["conf"], {each["seed"]: each["result"]}) for each in runs]
 
