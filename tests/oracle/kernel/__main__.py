@@ -1,4 +1,4 @@
-"""`make test-kernel`: laws in a real kernel beside `aqm`, packet for packet, and with the guest's TCP in closed loop."""
+"""`make test-kernel`: laws in a real kernel beside `aqm`, packet for packet, and with the guest's own TCP."""
 
 import argparse
 import json

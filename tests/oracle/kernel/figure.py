@@ -3,8 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import aqmlab
 import numpy as np
+
+import aqmlab
 from aqmlab.figures.model import COLOURS, GREY, Axis, Curve, Figure, Grid, Guide, Panel, Shape
 from oracle.linux import dumbbell, ours
 

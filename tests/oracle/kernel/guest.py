@@ -1,4 +1,4 @@
-"""A guest of QEMU with the kernel of `make guest`, which has BPF queue disciplines; its root is the host's, read-only."""
+"""A guest of QEMU with the kernel of `make guest`, which has BPF queue disciplines; its root is the host's."""
 
 import json
 import os

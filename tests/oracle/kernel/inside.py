@@ -32,7 +32,13 @@ def main(given: str) -> None:
 
 
 def _replay(folder: Path, law: str, number: int) -> dict[str, Any]:
-    command = [folder / "replay", folder / f"{law}.bpf.o", f"aqm_{law}", folder / f"device{number}", folder / "arrivals"]
+    command = [
+        folder / "replay",
+        folder / f"{law}.bpf.o",
+        f"aqm_{law}",
+        folder / f"device{number}",
+        folder / "arrivals",
+    ]
     ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     loading, fates = ran.stdout.splitlines()
     return json.loads(loading) | {"fates": fates}

@@ -33,6 +33,9 @@ SPECS: Mapping[str, Sequence[str]] = {
 BEGIN = 20_000_000
 """The time of the first packet, in ns: a link may be 10 ms late, and the clock begins at 0."""
 
+ARRIVAL = struct.Struct("=QIHBB")
+"""Time, random number, size, flow and ECN field, as arrivals.h has them."""
+
 SIZES = (60, 300, 576, 1000, 1514)
 LOADS = (0.5, 0.9, 1.0, 1.1, 1.5)
 FLOWS = 20
@@ -58,7 +61,7 @@ def specs(laws: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def arrivals(seed: int, packets: int) -> bytes:
-    """Poisson arrivals whose load changes, and now and then a pause; as arrivals.h has them."""
+    """Poisson arrivals whose load changes, and now and then a pause."""
     drawn = random.Random(seed)
     at, load, found = float(BEGIN), 1.0, bytearray()
     for number in range(packets):
@@ -66,7 +69,7 @@ def arrivals(seed: int, packets: int) -> bytes:
             load = drawn.choice(LOADS)
             at += drawn.choice((0, 0, 0, 1e8, 3e9))
         size = drawn.choice(SIZES)
-        found += struct.pack("=QIHBB", round(at), drawn.getrandbits(32), size, drawn.randrange(FLOWS), 0)
+        found += ARRIVAL.pack(round(at), drawn.getrandbits(32), size, drawn.randrange(FLOWS), 0)
         at += drawn.expovariate(load * RATE / (8e9 * sum(SIZES) / len(SIZES)))
     return bytes(found)
 

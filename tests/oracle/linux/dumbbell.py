@@ -56,7 +56,13 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
         tcp = _tcp(conf, group["cc"])
         for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
             entries.append(
-                {"name": name(g, i), "start": f"{t:.9f} s", "packet_size": f"{full(conf) - FRAMING} B", **ends, "tcp": tcp}
+                {
+                    "name": name(g, i),
+                    "start": f"{t:.9f} s",
+                    "packet_size": f"{full(conf) - FRAMING} B",
+                    **ends,
+                    "tcp": tcp,
+                }
             )
     if conf.get("probe", True):
         size = PROBE_SIZE - FRAMING
