@@ -189,6 +189,9 @@ INLINE struct arrival arrival(void) { return scripted(arrivals++); }
 INLINE u64 clock(const struct qdisc *q) { return most(q->link.free_at, scripted(arrivals - 1).at); }
 
 INLINE bool waits(const struct qdisc *q, u64 now) { return now >= scripted(arrivals).at; }
+
+/* The next arrival does. */
+INLINE void wake(struct Qdisc *sch, u64 at) {}
 #else
 struct arrival {
     u64 at;
@@ -200,6 +203,8 @@ INLINE struct arrival arrival(void) { return (struct arrival){bpf_ktime_get_ns()
 INLINE u64 clock(const struct qdisc *q) { return bpf_ktime_get_ns(); }
 
 INLINE bool waits(const struct qdisc *q, u64 now) { return q->device.rate && now < q->link.free_at; }
+
+INLINE void wake(struct Qdisc *sch, u64 at) { bpf_qdisc_watchdog_schedule(sch, at, 0); }
 #endif
 
 #define LATEST 10000000ULL /* ns that the kernel may be late without loss of rate */
@@ -376,7 +381,7 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
         return 0;
     now = clock(q);
     if (waits(q, now)) {
-        bpf_qdisc_watchdog_schedule(sch, q->link.free_at, 0);
+        wake(sch, q->link.free_at);
         return 0;
     }
     advance(&q->link, &q->device.law, now);

@@ -5,7 +5,7 @@ set -euo pipefail
 . "$(cd "$(dirname "$0")" && pwd)/../linux/backports.sh"
 out=${AQMLAB_CACHE:-$HOME/.cache/aqmlab}/guest
 series='7\.2\.[0-9]+\+deb13-cloud-amd64'
-modules='drivers/net/veth net/sched/sch_netem'
+modules='drivers/net/veth net/sched/sch_netem net/sched/sch_htb'
 
 if [ -e "$out/vmlinuz" ]; then
   echo "$out: Linux $(cat "$out/version"); to get it anew remove that folder"

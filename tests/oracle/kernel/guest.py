@@ -1,4 +1,4 @@
-"""A guest of QEMU with the kernel of `make guest`, which has BPF queue disciplines; its root is the host's, read-only."""
+"""A guest of QEMU with the kernel of `make guest`, which has BPF queue disciplines; its root is the host's."""
 
 import json
 import os
@@ -35,7 +35,7 @@ NEEDED = {
 """Programs that are called, here or inside, and the Debian package of each."""
 
 VIRTUAL = ("-icount", "shift=1,sleep=off", "-smp", "1")
-REAL = ("-accel", "tcg,thread=multi", "-smp", "2")
+REAL = ("-accel", "tcg", "-smp", "1")
 """Time that counts instructions, two nanoseconds each, and skips sleep: what runs is undisturbed by the host's load.
 Or that of the host, which is faster where time does not matter."""
 
@@ -61,7 +61,8 @@ def run(conf: Mapping[str, Any], patience: float, virtual: bool = False) -> Iter
     check()
     with TemporaryDirectory(prefix="aqmlab-guest-") as folder:
         given, out = Path(folder, "conf.json"), Path(folder, "out")
-        given.write_text(json.dumps(dict(conf)))
+        modules = [str(file) for file in KERNEL.parent.glob("*.ko")]
+        given.write_text(json.dumps({**conf, "modules": modules}))
         out.touch()
         with _files(Path(folder)) as socket, _ended(_machine(given, out, socket, virtual)) as machine:
             assert machine.stdout

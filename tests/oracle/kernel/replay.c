@@ -62,20 +62,29 @@ static void script(struct bpf_object *object, const struct arrival *all, size_t 
         err(1, "the map script");
 }
 
-static struct bpf_object *loaded(const char *name, const char *device)
+static struct bpf_object *loaded(const char *name, const char *device, struct bpf_link **registered)
 {
     size_t size;
     uint32_t any = 0;
     void *value = whole(device, &size);
     double begun = seconds();
     struct bpf_object *object = bpf_object__open_file(name, 0);
-    if (!object || bpf_object__load(object) || !bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object, "ops")))
+    if (!object || bpf_object__load(object) ||
+        !(*registered = bpf_map__attach_struct_ops(bpf_object__find_map_by_name(object, "ops"))))
         err(1, "%s", name);
     printf("{\"seconds\": %.3f, \"enqueue\": %u, \"dequeue\": %u}\n", seconds() - begun,
            instructions(object, "enqueue"), instructions(object, "dequeue"));
     if (bpf_map__update_elem(bpf_object__find_map_by_name(object, "devices"), &any, sizeof(any), value, size, 0))
         err(1, "the map devices, with %zu bytes", size);
     return object;
+}
+
+static void tc(const char *format, const char *word)
+{
+    char command[256] = "tc qdisc ";
+    snprintf(command + strlen(command), sizeof(command) - strlen(command), format, FROM, word);
+    if (system(command))
+        errx(1, "%s failed", command);
 }
 
 static int socket_at(const char *device, int protocol, int option)
@@ -101,19 +110,19 @@ static void send_all(int outlet, const struct arrival *all, size_t from, size_t 
             .from = {2, 0, 0, 0, 0, 1},
             .type = htons(0x0800),
             .ip = {.version = 4, .ihl = 5, .tos = each->ecn, .tot_len = htons(each->size - 14), .ttl = 64, .protocol = 17,
-                   .saddr = htonl(0x0a000001), .daddr = htonl(0x0a000002)},
+                   .saddr = htonl(0x0a000100 + each->flow), .daddr = htonl(0x0a000002)},
             .udp = {.source = htons(1000 + each->flow), .dest = htons(9), .len = htons(each->size - 34)},
             .number = from + i,
         };
         parts[i] = (struct iovec){bytes[i], each->size};
         messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
     }
-    for (size_t done = 0; done < n;) {
+    /* A packet for which there is no room is an error, and ends the call, which counts those before it. */
+    for (size_t done = 0; done < n; done++) {
         int sent = sendmmsg(outlet, messages + done, n - done, 0);
-        /* What the discipline drops at once for want of room is an error here. */
         if (sent < 0 && errno != ENOBUFS)
             err(1, "packet %zu", from + done);
-        done += sent < 0 ? 1 : sent;
+        done += sent < 0 ? 0 : sent;
     }
 }
 
@@ -139,18 +148,20 @@ static void receive_all(int inlet, const struct arrival *all, size_t n, char *fa
 int main(int argc, char **argv)
 {
     size_t n;
-    char *fates, command[256];
+    char *fates;
+    struct bpf_link *registered;
     struct arrival *all = arrivals(argv[4], &n, &fates);
-    struct bpf_object *object = loaded(argv[1], argv[3]);
+    struct bpf_object *object = loaded(argv[1], argv[3], &registered);
     int outlet = socket_at(FROM, 0, SO_SNDBUFFORCE), inlet = socket_at(TO, htons(0x0800), SO_RCVBUFFORCE);
     script(object, all, n);
-    snprintf(command, sizeof(command), "tc qdisc replace dev %s root %s", FROM, argv[2]);
-    if (system(command))
-        errx(1, "%s failed", command);
+    tc("replace dev %s root %s", argv[2]);
     for (size_t i = 0; i < n; i += BATCH) {
         send_all(outlet, all, i, i + BATCH < n ? i + BATCH : n);
         receive_all(inlet, all, n, fates);
     }
     puts(fates);
+    /* The next one may have the same name. */
+    tc("del dev %s root", "");
+    bpf_link__destroy(registered);
     return 0;
 }

@@ -56,7 +56,13 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
         tcp = _tcp(conf, group["cc"])
         for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
             entries.append(
-                {"name": name(g, i), "start": f"{t:.9f} s", "packet_size": f"{PACKET - FRAMING} B", **ends, "tcp": tcp}
+                {
+                    "name": name(g, i),
+                    "start": f"{t:.9f} s",
+                    "packet_size": f"{full(conf) - FRAMING} B",
+                    **ends,
+                    "tcp": tcp,
+                }
             )
     if conf.get("probe", True):
         size = PROBE_SIZE - FRAMING
@@ -69,19 +75,25 @@ def _code(of: Mapping[str, Any]) -> dict[str, str]:
     return {"dscp": shapers.DSCPS[of["tos"]]} if "tos" in of else {}
 
 
+def full(conf: Conf) -> int:
+    """Bytes of a full packet, as the bottleneck counts it."""
+    mtu: int = conf.get("mtu", PACKET - FRAMING)
+    return mtu + FRAMING
+
+
 def propagation(conf: Conf, rtt_ms: float) -> float:
     """Seconds that a round trip has besides queue and transmission.
 
     HTB lets a packet go when its transmission would begin: there the transmission is in no round trip, here it is, but
     not behind a shaper of ours.
     """
-    transmission = 0.0 if "more" in conf else PACKET * 8 / (conf["rate_mbit"] * 1e6)
+    transmission = 0.0 if conf.get("more") else full(conf) * 8 / (conf["rate_mbit"] * 1e6)
     return max(0.0, rtt_ms / 1000 - transmission)
 
 
 def rate(conf: Conf) -> str:
     """The bottleneck's link: where a shaper stands before it, one that takes packets without an end."""
-    return FAST if "more" in conf else f"{conf['rate_mbit']} Mbit/s"
+    return FAST if conf.get("more") else f"{conf['rate_mbit']} Mbit/s"
 
 
 def bits(conf: Conf) -> float:
@@ -135,7 +147,7 @@ def open_loop(title: str, conf: Conf, folder: Path, late: float = 0.0) -> aqmlab
 
 
 def _scenario(title: str, conf: Conf, entries: list[dict[str, Any]], round_trips: list[float]) -> aqmlab.Scenario:
-    under_test = Discipline(conf["aqm"], ROOMY) if "aqm" in conf else discipline(conf["qdisc"])
+    under_test = Discipline(conf["aqm"], conf.get("buffer", ROOMY)) if "aqm" in conf else discipline(conf["qdisc"])
     settings = {
         "title": title,
         "duration": f"{conf['dur']} s",

@@ -97,18 +97,18 @@ def _drops(run: Run) -> float:
 def backlog(conf: Conf, result: Result, begin: float | None = None) -> pl.DataFrame:
     """The queue over time: `t`, `packets`, and `delay` in ms, bytes that wait over the link's rate, as in the guest."""
     (run,) = result.runs
-    ms = _mean_size(run) * 8 / conf["rate_mbit"] / 1000
+    ms = _mean_size(conf, run) * 8 / conf["rate_mbit"] / 1000
     packets = pl.col(f"{result.link}.queue.mean")
     since = conf["warm"] if begin is None else begin
     return result.series.filter(pl.col("t") >= since).select("t", packets=packets, delay=packets * ms)
 
 
-def _mean_size(run: Run) -> float:
+def _mean_size(conf: Conf, run: Run) -> float:
     """Bytes of a packet that waits: small ones of a class that waits less, as the probe before FQ, count for less."""
     waiting = {name: _waiting(metrics) for name, metrics in run.classes.items()}
-    sizes = {name: dumbbell.PROBE_SIZE if name == dumbbell.PROBE else dumbbell.PACKET for name in waiting}
+    sizes = {name: dumbbell.PROBE_SIZE if name == dumbbell.PROBE else dumbbell.full(conf) for name in waiting}
     total = sum(waiting.values())
-    return sum(waiting[name] * sizes[name] for name in waiting) / total if total else dumbbell.PACKET
+    return sum(waiting[name] * sizes[name] for name in waiting) / total if total else dumbbell.full(conf)
 
 
 def _waiting(metrics: Mapping[str, float | None]) -> float:

@@ -65,7 +65,7 @@ def build(conf: Mapping[str, Any]) -> None:
         # TCP sends several segments at once unless this forbids it, whatever the device has. Without tso they are cut
         # as they leave the host; with it the router would have the whole.
         most = "" if joins == "on" else "gso_max_segs 1"
-        _sh(f"ip -n {namespace} link set {device} {most} mtu 1500 || true")
+        _sh(f"ip -n {namespace} link set {device} {most} mtu {conf.get('mtu', 1500)} || true")
     for name in map(sender, range(len(groups))):
         if conf.get("fq"):
             _sh(f"tc -n {name} qdisc add dev e0 root fq")
@@ -78,7 +78,7 @@ def build(conf: Mapping[str, Any]) -> None:
         Path("/sys/module/tcp_cubic/parameters/hystart").write_text(str(int(conf["hystart"])))
     if "more" in conf:
         # A shaper of its own, and what is below it. The router's own packets would take its tokens.
-        _sysctl(ROUTER, {f"net.ipv6.conf.{BOTTLENECK}.disable_ipv6": 1})
+        _sysctl(ROUTER, {"net.ipv6.conf.all.disable_ipv6": 1})
         _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle {HANDLE} {conf['qdisc']}")
         for kind, words in (each.split(maxsplit=1) for each in conf["more"]):
             _sh(f"tc -n r {kind} add dev {BOTTLENECK} {words}")

@@ -1,0 +1,118 @@
+"""The same packets through the real kernel and through `aqm`, with the same random numbers: each has to fare alike."""
+
+import random
+import struct
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from aqmlab import _core
+from aqmlab.kernel.objects import SUFFIX, Object
+from oracle.kernel import guest
+
+ROOT = Path(__file__).parents[3]
+HERE = Path(__file__).parent
+KERNEL = ROOT / "kernel"
+LAWS = sorted(file.stem for file in KERNEL.glob("*.c"))
+
+PACKETS = 100_000
+RATE = 10_000_000
+BUFFER = 60
+"""Packets. The kernel sends at most 64 in a row, here between two arrivals."""
+
+SPECS: Mapping[str, Sequence[str]] = {
+    "lred": ("lred:q0=20", "lred:q0=20,bytes=true,exponent=0.7"),
+    "pi": ("pi:q_ref=20,a=0.001,b=0.0009",),
+    "raqm": ("raqm:q0=20,p=0.02",),
+    "red": ("gred", "gredi"),
+}
+"""Of a law that is not itself enough: targets within that buffer, and variants."""
+
+BEGIN = 20_000_000
+"""The time of the first packet, in ns: a link may be 10 ms late, and the clock begins at 0."""
+
+ARRIVAL = struct.Struct("=QIHBB")
+"""Time, random number, size, flow and ECN field, as arrivals.h has them."""
+
+SIZES = (60, 300, 576, 1000, 1514)
+LOADS = (0.5, 0.9, 1.0, 1.1, 1.5)
+FLOWS = 20
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A law before the kernel: how many packets fared as in `aqm`, and what the verifier read."""
+
+    algorithm: str
+    packets: int
+    equal: int
+    first: int | None
+    lost: int
+    enqueue: int
+    dequeue: int
+    seconds: float
+
+
+def specs(laws: Sequence[str]) -> list[tuple[str, str]]:
+    """Each law with what it is to be."""
+    return [(law, spec) for law in laws for spec in SPECS.get(law, (law,))]
+
+
+def arrivals(seed: int, packets: int) -> bytes:
+    """Poisson arrivals whose load changes, and now and then a pause."""
+    drawn = random.Random(seed)
+    at, load, found = float(BEGIN), 1.0, bytearray()
+    for number in range(packets):
+        if number % 500 == 0:
+            load = drawn.choice(LOADS)
+            at += drawn.choice((0, 0, 0, 1e8, 3e9))
+        size = drawn.choice(SIZES)
+        found += ARRIVAL.pack(round(at), drawn.getrandbits(32), size, drawn.randrange(FLOWS), 0)
+        at += drawn.expovariate(load * RATE / (8e9 * sum(SIZES) / len(SIZES)))
+    return bytes(found)
+
+
+def judged(laws: Sequence[str], packets: int = PACKETS) -> Iterator[Judged]:
+    """Yield the verdict on each law; all run in one guest."""
+    guest.check()
+    with TemporaryDirectory(prefix="aqmlab-laws-") as name:
+        folder = Path(name)
+        (folder / "arrivals").write_bytes(arrivals(1, packets))
+        sources = [KERNEL / f"{law}.c" for law in laws]
+        subprocess.run([KERNEL / "build.sh", folder, "-DAQM_SCRIPT", *sources], check=True)
+        library = folder / "c"
+        subprocess.run(["make", "--silent", "c-library", f"PREFIX={library}"], cwd=ROOT, check=True)
+        _compile(folder / "replay", "-lbpf")
+        _compile(folder / "expected", f"-I{library}/include", f"{library}/lib/libaqm.a", "-lm", "-lpthread", "-ldl")
+        wanted = specs(laws)
+        for number, (law, spec) in enumerate(wanted):
+            (folder / f"device{number}").write_bytes(_device(folder, law, spec))
+        told = guest.run({"replay": [str(folder), *(law for law, _ in wanted)]}, patience=60 + 60 * len(wanted))
+        for (_, spec), found in zip(wanted, told, strict=True):
+            yield _compared(spec, found, _expected(folder, spec))
+
+
+def _compile(program: Path, *options: str) -> None:
+    source = HERE / f"{program.name}.c"
+    subprocess.run(["cc", "-O2", "-Wall", "-o", program, source, *options], check=True)
+
+
+def _device(folder: Path, law: str, spec: str) -> bytes:
+    """The value of the map `devices`: the link, and the law's numbers."""
+    link = {"rate": RATE, "packets": BUFFER}
+    numbers = _core.kernel_numbers(spec, link, Object(folder / f"{law}{SUFFIX}").fields)
+    return struct.pack(f"={3 + len(numbers)}q", RATE, BUFFER, 0, *numbers)
+
+
+def _expected(folder: Path, spec: str) -> str:
+    command = [folder / "expected", spec, str(RATE), str(BUFFER), folder / "arrivals"]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _compared(spec: str, found: Mapping[str, object], expected: str) -> Judged:
+    fates = str(found.pop("fates"))
+    differing = [number for number, (a, b) in enumerate(zip(fates, expected, strict=True)) if a != b]
+    first = differing[0] if differing else None
+    return Judged(spec, len(fates), len(fates) - len(differing), first, expected.count("x"), **found)
