@@ -1,4 +1,4 @@
-"""The command ``aqmlab kernel``, with a command for what is done to a device."""
+"""The command ``aqmlab kernel``, with commands that load, show and unload."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _number(option: str, text: str, *units: str) -> int:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Stop with what this machine lacks, or with what the kernel says where it refuses."""
+    """Stop with what this machine lacks, or with what the kernel states where it refuses."""
     from aqmlab.execute.preflight import obstacles
 
     if lacking := obstacles():

@@ -17,10 +17,10 @@ from aqmlab.kernel.objects import SUFFIX, Object
 
 BPFFS = Path("/sys/fs/bpf")
 FOLDER = BPFFS / "aqmlab"
-"""What is loaded, a folder for each law."""
+"""The laws that are loaded, a folder for each."""
 
 _RUN = Path("/run/aqmlab")
-"""The files of what is loaded."""
+"""The files of the laws that are loaded, and the settings of each device."""
 
 COUNTS = ("arrivals", "departures", "drops_early", "drops_full", "marks")
 
@@ -200,7 +200,7 @@ def _clean(folder: Path, ifindex: int) -> None:
 
 
 def _forget(folder: Path) -> None:
-    """Unregister a law, and remove what is kept of it."""
+    """Unregister a law, and remove its files, maps and programs."""
     del libbpf.Map(folder / "ops")[0]
     for path in [*folder.iterdir(), *_RUN.glob(f"{folder.name}-*"), _file(folder.name).path]:
         path.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""What is needed of libbpf, the library by which iproute2 itself speaks BPF, through ctypes."""
+"""The needed part of libbpf, the library by which iproute2 itself speaks BPF, through ctypes."""
 
 from __future__ import annotations
 

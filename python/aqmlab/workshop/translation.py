@@ -291,7 +291,7 @@ class Translation(Expressions):
         )
 
     def _assigned_value(self, target: ast.expr, node: ast.expr) -> Term:
-        """Return what is assigned; in start(), an attribute may become an array."""
+        """Return the part that is assigned; in start(), an attribute may become an array."""
         if self._event == "start" and self._is_own(target) and isinstance(node, ast.Call):
             kind = self._unit.attributes.get(target.attr)  # type: ignore[attr-defined]
             if isinstance(kind, Elements):
