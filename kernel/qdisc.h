@@ -105,7 +105,7 @@ extern void bpf_qdisc_bstats_update(struct Qdisc *sch, const struct sk_buff *skb
 
 char _license[] SEC("license") = "Dual MIT/GPL";
 
-/* What the loader sets for a device, and for 0, any other: the link, and the law's numbers. */
+/* What the loader sets for a device, or a test, for 0, for any: the link, and the law's numbers. */
 struct device {
     u64 rate; /* bit/s; 0 for the device's own */
     u64 packets, bytes; /* what may wait; 0 for no limit */
@@ -113,7 +113,7 @@ struct device {
 };
 
 struct counts {
-    u64 arrivals, departures, drops_early, drops_full, marks;
+    u64 arrivals, departures, drops_early, drops_full, drops_memory, marks;
 };
 
 struct waiting {
@@ -147,7 +147,7 @@ struct {
     __uint(type, BPF_MAP_TYPE_HASH);
     __type(key, u64);
     __type(value, struct qdisc);
-    __uint(max_entries, 256);
+    __uint(max_entries, LANES ? 16 : 64); /* whose memory is taken at once */
 } qdiscs SEC(".maps");
 
 /* Marks that the law has decided on a device whose ECN field the program `mark` reads, and that no packet carries yet. */
@@ -207,6 +207,7 @@ INLINE bool waits(const struct qdisc *q, u64 now) { return q->device.rate && now
 INLINE void wake(struct Qdisc *sch, u64 at) { bpf_qdisc_watchdog_schedule(sch, at, 0); }
 #endif
 
+#define MOST_LOOPS (1 << 22) /* the kernel has a limit near it */
 #define LATEST 10000000ULL /* ns that the kernel may be late without loss of rate */
 
 INLINE struct qdisc *of(struct Qdisc *sch)
@@ -313,7 +314,7 @@ INLINE u64 sent_at(const struct qdisc *q, u64 now, u64 arrived, u32 size)
 {
     if (!q->device.rate)
         return now;
-    return most(most(q->link.free_at, arrived), now - LATEST) +
+    return most(most(q->link.free_at, arrived), most(now, LATEST) - LATEST) +
            (size * 8000000000ULL + q->device.rate - 1) / q->device.rate;
 }
 
@@ -348,7 +349,7 @@ int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff
     }
     new = obj_new(struct waiting);
     if (!new) {
-        q->counts.drops_full++;
+        q->counts.drops_memory++;
         goto drop;
     }
     if (verdict == MARK)
@@ -385,7 +386,7 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
         return 0;
     }
     advance(&q->link, &q->device.law, now);
-    bpf_iter_num_new(&each, 0, q->link.queue->packets);
+    bpf_iter_num_new(&each, 0, least(q->link.queue->packets, MOST_LOOPS));
     while (bpf_iter_num_next(&each)) {
         struct waiting *next = first(q, serve(&q->link.law, &q->device.law, now, q->link.queue));
         struct sk_buff *skb = 0;
@@ -425,8 +426,25 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
     return sent;
 }
 
-/* An empty queue in place of any that was there, whose packets the map frees. */
-INLINE int renew(struct Qdisc *sch, const struct device *device)
+/* Drops all that waits: a map does not, whose entry goes or is written anew. */
+INLINE void empty(struct qdisc *q)
+{
+    struct bpf_iter_num each;
+    u32 lane = 0;
+
+    bpf_iter_num_new(&each, 0, MOST_LOOPS);
+    while (bpf_iter_num_next(&each)) {
+        struct waiting *next = first(q, lane);
+        if (next)
+            bpf_obj_drop_impl(next, 0); /* and the packet with it */
+        else if (++lane >= most(LANES, 1))
+            break;
+    }
+    bpf_iter_num_destroy(&each);
+}
+
+/* A queue at its beginning, with the counts and the numbers that it had. */
+INLINE int renew(struct Qdisc *sch, const struct device *device, const struct counts *counts)
 {
     u64 key = (u64)sch;
     struct qdisc *q;
@@ -437,6 +455,8 @@ INLINE int renew(struct Qdisc *sch, const struct device *device)
         return -12; /* ENOMEM */
     q->ifindex = sch->dev_queue->dev->ifindex;
     q->device = *device;
+    if (counts)
+        q->counts = *counts;
 #ifdef AQM_SCRIPT
     begin(&q->link, &q->device.law, 0);
 #else
@@ -456,7 +476,7 @@ int BPF_PROG(init, struct Qdisc *sch, void *options, void *extack)
 
     if (!device)
         device = bpf_map_lookup_elem(&devices, &any);
-    return device ? renew(sch, device) : -22; /* EINVAL */
+    return device ? renew(sch, device, 0) : -22; /* EINVAL */
 }
 
 SEC("struct_ops/reset")
@@ -465,7 +485,9 @@ void BPF_PROG(reset, struct Qdisc *sch)
     struct qdisc *q = of(sch);
     if (q) {
         struct device device = q->device;
-        renew(sch, &device);
+        struct counts counts = q->counts;
+        empty(q);
+        renew(sch, &device, &counts);
     }
 }
 
@@ -473,6 +495,9 @@ SEC("struct_ops/destroy")
 void BPF_PROG(destroy, struct Qdisc *sch)
 {
     u64 key = (u64)sch;
+    struct qdisc *q = of(sch);
+    if (q)
+        empty(q);
     bpf_map_delete_elem(&qdiscs, &key);
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -97,7 +97,7 @@ def unload(dev: _Dev, device: _Device) -> None:
     from aqmlab.kernel import devices
 
     with _refusals():
-        typer.echo(f"{device}: {devices.unload(device)} is gone")
+        typer.echo(f"{device}: {', '.join(devices.unload(device))} is gone")
 
 
 @kernel.command()
@@ -184,6 +184,11 @@ def _refusals() -> Iterator[None]:
         stop(FAILED, "\n".join(f"{one.name}: {one.found}. {one.spoils}\nfix: {one.fix}" for one in lacking))
     if os.geteuid() != 0:
         stop(FAILED, "only root may see and change what is loaded; fix: sudo aqmlab kernel …")
+    other = False
+    with suppress(PermissionError):  # in a container, which has a namespace of its own anyway
+        other = not os.path.samefile("/proc/self/ns/net", "/proc/1/ns/net")
+    if other:
+        stop(FAILED, "only devices of the machine's own network namespace can have them; leave out ip netns exec")
     try:
         yield
     except OSError as error:

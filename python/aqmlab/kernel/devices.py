@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
+import socket
 import struct
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ FOLDER = BPFFS / "aqmlab"
 _RUN = Path("/run/aqmlab")
 """The files of the laws that are loaded, and the settings of each device."""
 
-COUNTS = ("arrivals", "departures", "drops_early", "drops_full", "marks")
+COUNTS = ("arrivals", "departures", "drops_early", "drops_full", "drops_memory", "marks")
 
 _PREFIX = "aqm_"
 
@@ -57,87 +60,126 @@ def load(law: Object, spec: str, device: str, link: Link, numbers: Sequence[int]
     Raises
     ------
     OSError
-        With what the kernel says. What was there before is there still, unless the kernel has refused the law only on
-        this device, which then has the kernel's default.
+        With what the kernel says. If it has accepted the law and refuses it on this device alone, the device has the
+        kernel's default afterwards; otherwise all is as before.
     """
-    ifindex, before, folder = _ifindex(device), _root(device), FOLDER / law.kind
-    _mount()
-    if folder.is_dir() and _file(law.kind).path.read_bytes() != law.path.read_bytes():
-        others = [one["dev"] for one in _qdiscs(None) if one["kind"] == law.kind and one["dev"] != device]
-        if others:
-            raise OSError(f"{law.kind}: {', '.join(others)} has another version of it; unload it there first")
-        _forget(folder)
-    if not folder.is_dir():
-        libbpf.register(law.path, folder)
-        _RUN.mkdir(exist_ok=True)
-        shutil.copy(law.path, _file(law.kind).path)
-    _spec(folder, ifindex).write_text(spec)
-    try:
-        values = struct.pack(f"={3 + len(numbers)}q", link.rate, link.packets, link.bytes, *numbers)
-        libbpf.Map(folder / "devices")[ifindex] = values
-        _end_marks(folder, ifindex)
-        if ecn:
-            libbpf.Map(folder / "marks")[ifindex] = bytes(8)
-            libbpf.attach(folder / "mark", ifindex, _mark(folder, ifindex))
-        if before.startswith(_PREFIX):
-            unload(device, keep=law.kind)
-        _tc("qdisc", "replace", "dev", device, "root", law.kind)
-    except OSError:
-        _clean(folder, ifindex)
-        raise
+    with _alone():
+        ifindex, folder = _ifindex(device), FOLDER / law.kind
+        _sweep()
+        _register(law, device, folder)
+        if _root(device).startswith(_PREFIX):
+            _remove(device, ifindex, keep=law.kind)
+        try:
+            values = struct.pack(f"={3 + len(numbers)}q", link.rate, link.packets, link.bytes, *numbers)
+            libbpf.Map(folder / "devices")[ifindex] = values
+            _end_marks(folder, ifindex)
+            if ecn:
+                libbpf.Map(folder / "marks")[ifindex] = bytes(8)
+                libbpf.attach(folder / "mark", ifindex, _mark(folder, ifindex))
+            _spec(folder, ifindex).write_text(spec)
+            _tc("qdisc", "replace", "dev", device, "root", law.kind)
+        except OSError:
+            _clean(folder, ifindex)
+            raise
 
 
-def unload(device: str, keep: str = "") -> str:
-    """Remove the queue discipline of aqmlab from a device, which then has the kernel's default; return its kind.
+def _register(law: Object, device: str, folder: Path) -> None:
+    """Register a law, unless it is registered; another version of it only if no other device has that."""
+    file = _file(law.kind).path
+    if folder.is_dir() and file.read_bytes() == law.path.read_bytes():
+        return
+    others = [one["dev"] for one in _qdiscs(None) if one["kind"] == law.kind and one["dev"] != device]
+    if others:
+        raise OSError(f"{law.kind}: {', '.join(others)} has another version of it; unload it there first")
+    if not os.path.ismount(BPFFS):
+        subprocess.run(["mount", "-t", "bpf", "bpf", str(BPFFS)], check=False, capture_output=True)
 
-    The law is unregistered when no device has it, unless it is to be kept.
+    def accepted() -> None:
+        if folder.is_dir():
+            _forget(folder)
+        shutil.copy(law.path, file)
+
+    libbpf.register(law.path, folder, accepted)
+
+
+def unload(device: str) -> list[str]:
+    """Remove aqmlab's queue discipline from a device, which then has the kernel's default; return the kinds.
+
+    What was loaded there and has been replaced since by other programs goes too. A law is unregistered when no device
+    has it.
 
     Raises
     ------
     OSError
         If there is none, with what the kernel says.
     """
-    ifindex, kind = _ifindex(device), _root(device)
-    if not kind.startswith(_PREFIX):
-        raise OSError(f"{device}: its queue discipline is {kind}, which is none of aqmlab's")
-    _tc("qdisc", "del", "dev", device, "root")
-    if kind != keep:
-        _clean(FOLDER / kind, ifindex)
-    return kind
+    with _alone():
+        try:
+            ifindex = _ifindex(device)
+            found = _remove(device, ifindex)
+        finally:
+            _sweep()
+        if not found:
+            raise OSError(f"{device}: its queue discipline is {_root(device)}, which is none of aqmlab's")
+        return found
+
+
+def _remove(device: str, ifindex: int, keep: str = "") -> list[str]:
+    """Remove all of a device, but for the law that is to be kept."""
+    folders = [folder for folder in _folders() if _spec(folder, ifindex).exists()]
+    if (kind := _root(device)).startswith(_PREFIX):
+        _tc("qdisc", "del", "dev", device, "root")
+    for folder in folders:
+        if folder.name != keep:
+            _clean(folder, ifindex)
+    return [folder.name for folder in folders] or [kind] * kind.startswith(_PREFIX)
 
 
 def speed(device: str) -> int:
-    """Return the rate of a device in bit/s; 10 Gbit/s if it does not know it, as a virtual one."""
+    """Return the rate of a device in bit/s.
+
+    Raises
+    ------
+    OSError
+        If the device does not know it, as a virtual one or one without a carrier.
+    """
+    _ifindex(device)
     try:
         megabits = int(Path("/sys/class/net", device, "speed").read_text())
     except (OSError, ValueError):
         megabits = 0
-    return megabits * 10**6 if megabits > 0 else 10**10
+    if megabits <= 0:
+        raise OSError(f"{device} does not know its speed: give --rate")
+    return megabits * 10**6
 
 
 def loaded(device: str | None = None) -> list[Loaded]:
     """Return the queue disciplines of aqmlab on a device, or on all."""
     found = []
     for entry in _qdiscs(device):
-        if entry["kind"].startswith(_PREFIX) and (FOLDER / entry["kind"]).is_dir():
-            found.append(_loaded(entry))
+        if entry["kind"].startswith(_PREFIX) and (one := _loaded(entry)):
+            found.append(one)
     return found
 
 
-def _loaded(entry: dict[str, Any]) -> Loaded:
+def _loaded(entry: dict[str, Any]) -> Loaded | None:
     folder, device, kind = FOLDER / entry["kind"], entry["dev"], entry["kind"]
     law, ifindex = _file(kind), _ifindex(device)
+    if not _spec(folder, ifindex).exists():
+        return None  # another program has loaded it, or it has just gone
     # As `struct qdisc` of kernel/qdisc.h begins.
     count = 1 + len(COUNTS) + 3 + len(law.fields.split()) + len(law.signals)
     values = (struct.unpack_from(f"={count}q", value) for value in libbpf.Map(folder / "qdiscs").values())
-    own = next(value for value in values if value[0] == ifindex)
+    own = next((value for value in values if value[0] == ifindex), None)
+    if own is None:
+        return None
     return Loaded(
         device,
         kind,
         _spec(folder, ifindex).read_text(),
-        Link(*own[6:9]),
+        Link(*own[7:10]),
         {one.name: one.value(number) for one, number in zip(law.signals, own[count - len(law.signals) :], strict=True)},
-        dict(zip(COUNTS, own[1:6], strict=True)),
+        dict(zip(COUNTS, own[1:7], strict=True)),
         entry,
     )
 
@@ -148,9 +190,9 @@ def _file(kind: str) -> Object:
 
 def _ifindex(device: str) -> int:
     try:
-        return int(Path("/sys/class/net", device, "ifindex").read_text())
+        return socket.if_nametoindex(device)
     except OSError:
-        devices = ", ".join(sorted(os.listdir("/sys/class/net")))
+        devices = ", ".join(sorted(name for _, name in socket.if_nameindex()))
         raise OSError(f"{device}: no such device; there is {devices}") from None
 
 
@@ -172,11 +214,6 @@ def _tc(*words: str) -> str:
     return done.stdout
 
 
-def _mount() -> None:
-    if not os.path.ismount(BPFFS):
-        subprocess.run(["mount", "-t", "bpf", "bpf", str(BPFFS)], check=False, capture_output=True)
-
-
 def _mark(folder: Path, ifindex: int) -> Path:
     return folder / f"mark-{ifindex}"
 
@@ -191,7 +228,7 @@ def _end_marks(folder: Path, ifindex: int) -> None:
 
 
 def _clean(folder: Path, ifindex: int) -> None:
-    """Forget a device; with the last queue of a law, forget the law, also for devices that are gone."""
+    """Forget a device; with the last queue of a law, forget the law."""
     _end_marks(folder, ifindex)
     _spec(folder, ifindex).unlink(missing_ok=True)
     del libbpf.Map(folder / "devices")[ifindex]
@@ -207,3 +244,26 @@ def _forget(folder: Path) -> None:
     folder.rmdir()
     if not any(FOLDER.iterdir()):
         FOLDER.rmdir()
+
+
+def _folders() -> list[Path]:
+    return sorted(FOLDER.iterdir()) if FOLDER.is_dir() else []
+
+
+def _sweep() -> None:
+    """Forget the laws without a queue: those of devices that are gone."""
+    for folder in _folders():
+        if not libbpf.Map(folder / "qdiscs").values():
+            _forget(folder)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one command at a time change what is loaded."""
+    _RUN.mkdir(exist_ok=True)
+    lock = os.open(_RUN, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)

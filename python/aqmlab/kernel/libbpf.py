@@ -5,14 +5,17 @@ from __future__ import annotations
 import ctypes
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 _TCX_EGRESS = 47
 """BPF_TCX_EGRESS of <linux/bpf.h>, since Linux 6.6: before the queue discipline of a device."""
+
+_DEBUG = 2
+"""LIBBPF_DEBUG, the level of messages that say nothing to a user."""
 
 _LINES = 40
 """The lines at the end of libbpf's messages that an error shows: the verifier's reason is last."""
@@ -42,7 +45,9 @@ def _messages() -> Iterator[list[str]]:
     libc, lines = ctypes.CDLL(None), list[str]()
 
     def collect(level: int, form: bytes, arguments: int) -> int:
-        text = ctypes.create_string_buffer(1 << 16)
+        if level >= _DEBUG:
+            return 0
+        text = ctypes.create_string_buffer(1 << 24)  # the verifier's reason is at the end of a log of megabytes
         libc.vsnprintf(text, ctypes.c_size_t(len(text)), form, ctypes.c_void_p(arguments))
         lines.extend(text.value.decode(errors="replace").splitlines())
         return 0
@@ -61,39 +66,48 @@ def _failure(what: str, lines: list[str]) -> OSError:
     return OSError(f"{what}: {os.strerror(number)}" + (f"; the kernel says:\n{said}" if said else ""))
 
 
-def register(file: Path, folder: Path) -> None:
-    """Load an object, register its queue discipline, and keep its maps and its program `mark` in a folder of bpffs.
+def register(file: Path, folder: Path, accepted: Callable[[], None]) -> None:
+    """Load an object, keep its maps and its program `mark` in a folder of bpffs, and register its queue discipline.
+
+    `accepted` is called when the kernel has accepted the programs, before anything is kept.
 
     Raises
     ------
     OSError
-        With what the kernel and its verifier say.
+        With what the kernel and its verifier say. Then nothing is kept.
     """
     bpf = library()
     with _messages() as lines:
-        loaded = bpf.bpf_object__open_file(os.fsencode(file), None)
+        loaded = ctypes.c_void_p(bpf.bpf_object__open_file(os.fsencode(file), None))
         if not loaded:
             raise _failure(str(file), lines)
         try:
-            if bpf.bpf_object__load(ctypes.c_void_p(loaded)):
+            if bpf.bpf_object__load(loaded):
                 raise _failure(str(file), lines)
-            ops = ctypes.c_void_p(bpf.bpf_object__find_map_by_name(ctypes.c_void_p(loaded), b"ops"))
-            link = bpf.bpf_map__attach_struct_ops(ops)
+            accepted()
+            folder.mkdir(parents=True)
+            for name in ("ops", "devices", "qdiscs", "marks"):
+                found = ctypes.c_void_p(bpf.bpf_object__find_map_by_name(loaded, name.encode()))
+                if bpf.bpf_map__pin(found, os.fsencode(folder / name)):
+                    raise _failure(str(folder / name), lines)
+            mark = ctypes.c_void_p(bpf.bpf_object__find_program_by_name(loaded, b"mark"))
+            if bpf.bpf_program__pin(mark, os.fsencode(folder / "mark")):
+                raise _failure(str(folder / "mark"), lines)
+            ops = ctypes.c_void_p(bpf.bpf_object__find_map_by_name(loaded, b"ops"))
+            link = ctypes.c_void_p(bpf.bpf_map__attach_struct_ops(ops))
             if not link:
                 raise _failure(f"{file}: the queue discipline cannot be registered", lines)
             # It stays when this process ends.
-            bpf.bpf_link__disconnect(ctypes.c_void_p(link))
-            bpf.bpf_link__destroy(ctypes.c_void_p(link))
-            folder.mkdir(parents=True)
-            for name in ("ops", "devices", "qdiscs", "marks"):
-                found = bpf.bpf_object__find_map_by_name(ctypes.c_void_p(loaded), name.encode())
-                if bpf.bpf_map__pin(ctypes.c_void_p(found), os.fsencode(folder / name)):
-                    raise _failure(str(folder / name), lines)
-            mark = bpf.bpf_object__find_program_by_name(ctypes.c_void_p(loaded), b"mark")
-            if bpf.bpf_program__pin(ctypes.c_void_p(mark), os.fsencode(folder / "mark")):
-                raise _failure(str(folder / "mark"), lines)
+            bpf.bpf_link__disconnect(link)
+            bpf.bpf_link__destroy(link)
+        except OSError:
+            for path in folder.glob("*"):
+                path.unlink()
+            with suppress(OSError):
+                folder.rmdir()
+            raise
         finally:
-            bpf.bpf_object__close(ctypes.c_void_p(loaded))
+            bpf.bpf_object__close(loaded)
 
 
 @contextmanager
