@@ -12,6 +12,9 @@ from aqmlab.kernel import devices, objects
 from aqmlab.kernel.objects import Number, Object
 
 
+RATE = ("--rate", "1 Mbit/s")
+
+
 @pytest.fixture
 def ready(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine be one that takes queue disciplines."""
@@ -59,10 +62,13 @@ def test_the_machine_is_asked_first(quick_cli: Cli, monkeypatch: pytest.MonkeyPa
     ("words", "message"),
     [
         (["lred", "device", "eth0"], "device: must be the word dev, before the device, as in `dev eth0`"),
-        (["lred:q0=-1", "dev", "lo"], "q0 = -1: must be in [0, 1e9], packets"),
-        (["lred:window=65", "dev", "lo"], "window = 65: must be at most 64 in the kernel's program"),
-        (["lred:weights=[1,2]", "dev", "lo"], "weights = [1.0, 2.0]: must be at its default [1.0], since the kernel's"),
-        (["codel", "dev", "lo"], "codel: must be one of lred, or a class in a file, FILE.py:CLASS"),
+        (["lred:q0=-1", "dev", "lo", *RATE], "q0 = -1: must be in [0, 1e9], packets"),
+        (["lred:window=65", "dev", "lo", *RATE], "window = 65: must be at most 64 in the kernel's program"),
+        (
+            ["lred:weights=[1,2]", "dev", "lo", *RATE],
+            "weights = [1.0, 2.0]: must be at its default [1.0], since the kernel's",
+        ),
+        (["codel", "dev", "lo", *RATE], "codel: must be one of lred, or a class in a file, FILE.py:CLASS"),
         (["lred", "dev", "lo", "--rate", "fast"], "fast: must be at least 1, in bit/s"),
         (["lred", "dev", "lo", "--buffer", "2 ms"], "2 ms: must be at least 1, in packets or bytes"),
     ],
@@ -80,11 +86,19 @@ def test_a_device_that_is_not_there_is_named(
     quick_cli: Cli, ready: None, lred: Object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(objects, "_PACKAGE", lred.path.parent)
-    done = quick_cli("kernel", "load", "lred", "dev", "eth99")
+    done = quick_cli("kernel", "load", "lred", "dev", "eth99", *RATE)
     assert (done.returncode, done.stderr.partition(";")[0]) == (1, "eth99: no such device")
 
 
-def test_nothing_is_unloaded_that_is_not_ours(quick_cli: Cli, ready: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_device_that_does_not_know_its_speed_needs_a_rate(quick_cli: Cli, ready: None) -> None:
+    done = quick_cli("kernel", "load", "lred", "dev", "lo")
+    assert (done.returncode, done.stderr) == (1, "lo does not know its speed: give --rate\n")
+
+
+def test_nothing_is_unloaded_that_is_not_ours(
+    quick_cli: Cli, ready: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(devices, "_RUN", tmp_path)
     monkeypatch.setattr(devices, "_tc", lambda *_: '[{"kind": "fq_codel", "dev": "lo", "root": true}]')
     done = quick_cli("kernel", "unload", "dev", "lo")
     assert (done.returncode, done.stderr) == (1, "lo: its queue discipline is fq_codel, which is none of aqmlab's\n")
