@@ -92,8 +92,8 @@ class Everything(Base):
             self.total = min(self.total + x * x, 50.0)
         for i in range(7, -1, -2):
             total += i
-        for _ in range(self.place % 4):  # of which Python computes the end once
-            self.place += 1
+        for _ in range(self.calls % 3):  # of which Python computes the end once
+            self.calls += 1
         long = 3  # a word of C
         total = lowered(total, by=long) + self.step
         self.last = queue.now - self.span
