@@ -14,11 +14,14 @@ from conftest import ROOT, Cli
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aqmlab import _core
 from aqmlab.kernel.objects import headers
+from aqmlab.own.compiled import defaults
 from aqmlab.own.kinds import NotCompiled
 from aqmlab.own.source import declared
 from aqmlab.workshop import replay
 from aqmlab.workshop.law import Law
+from aqmlab.workshop.recording import LIMIT, RATE, USUAL
 
 MINE = f"{ROOT / 'examples' / 'mine.py'}:Mine"
 CODEL = f"{ROOT / 'examples' / 'codel.py'}:CoDel"
@@ -92,8 +95,8 @@ class Everything(Base):
             self.total = min(self.total + x * x, 50.0)
         for i in range(7, -1, -2):
             total += i
-        for _ in range(self.place % 4):  # of which Python computes the end once
-            self.place += 1
+        for _ in range(self.calls % 3):  # of which Python computes the end once
+            self.calls += 1
         long = 3  # a word of C
         total = lowered(total, by=long) + self.step
         self.last = queue.now - self.span
@@ -167,6 +170,15 @@ def test_everything_that_can_be_carried_over_decides_as_in_python(everything: st
         assert one.passed
         assert 2000 < one.verdicts < 4000
         assert set(one.signals) == {"average", "calls", "busy"}
+
+
+def test_the_loader_gives_a_law_the_numbers_with_which_it_was_compared(everything: str) -> None:
+    law, given = Law(declared(everything), "law"), {"k": 3, "gain": 0.7, "span": 0.02, "mode": "very-slow"}
+    fields = " ".join(f"{name}:{bits}:" for name, bits in law.fields.items())
+    link = {"rate": RATE, "packets": LIMIT, "packet_size": USUAL}
+    found = _core.kernel_numbers(f"{everything}:k=3,gain=0.7,span=20ms,mode=very-slow", link, fields)
+    assert found == replay.numbers(law, {**defaults(law.declared), **given})
+    assert {"port_rate", "port_buffer"} < set(law.fields)
 
 
 @pytest.mark.skipif(not shutil.which("clang-19"), reason="there is no clang-19")

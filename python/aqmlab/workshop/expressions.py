@@ -87,7 +87,7 @@ _OF_REALS = {"sqrt": "fx_sqrt", "exp": "fx_exp", "log": "fx_log", "fabs": "abs_o
 
 @dataclass(frozen=True)
 class Made:
-    """A function in C: its text, the kind of its result, its part of `CONTEXT`, and the random numbers it draws."""
+    """A function in C: its text, the kind of its result, its part of `CONTEXT`, and the count of its random numbers."""
 
     name: str
     text: str
