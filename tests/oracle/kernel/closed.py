@@ -39,7 +39,8 @@ POINTS = {
     # LRED's experiment 1 with a tenth of its flows, and case 1 of the RAQM paper.
     "lred": _dumbbell(200, _FIVE, {"name": "lred", "q0": 100}, dur=60, warm=20),
     "droptail": _dumbbell(200, _FIVE, None, dur=60, warm=20),
-    "raqm": _dumbbell(100, _SHORT, {"name": "raqm", "q0": 50}, dur=100, warm=50),
+    # An idle link lowers RAQM's probability, from which it would then start.
+    "raqm": _dumbbell(100, _SHORT, {"name": "raqm", "q0": 50}, dur=60, warm=35, fresh=True),
 }
 
 

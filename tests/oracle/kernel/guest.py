@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -99,21 +98,15 @@ def _quoted(said: bytes) -> str:
 
 def _machine(given: Path, out: Path, socket: Path, virtual: bool) -> list[str]:
     words = (
-        *("console=ttyS0 quiet panic=-1 oops=panic mitigations=off clocksource=tsc tsc=reliable nowatchdog",),
-        *(f"rootfstype=virtiofs root=files ro init={HERE / 'init.sh'} given={given} tests={HERE.parent.parent}",),
+        "console=ttyS0 quiet panic=-1 oops=panic mitigations=off clocksource=tsc tsc=reliable nowatchdog",
+        f"rootfstype=virtiofs root=files ro init={HERE / 'init.sh'} given={given} tests={HERE.parent.parent}",
     )
     memory = f"memory-backend-memfd,id=mem,size={MEMORY},share=on"
     devices: Sequence[tuple[str, ...]] = (
         ("-object", memory, "-numa", "node,memdev=mem", "-m", MEMORY, "-cpu", "max"),
         ("-chardev", f"socket,id=files,path={socket}", "-device", "vhost-user-fs-pci,chardev=files,tag=files"),
-        (
-            "-device",
-            "virtio-serial-pci",
-            "-chardev",
-            f"file,id=out,path={out}",
-            "-device",
-            "virtserialport,chardev=out",
-        ),
+        ("-chardev", f"file,id=out,path={out}"),
+        ("-device", "virtio-serial-pci", "-device", "virtserialport,chardev=out"),
         ("-display", "none", "-nodefaults", "-no-reboot", "-serial", "stdio"),
         ("-kernel", str(KERNEL), "-append", " ".join(words)),
     )
@@ -148,8 +141,3 @@ def _ended(command: Sequence[str]) -> Iterator[subprocess.Popen[bytes]]:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(started.pid, 9)
-
-
-if __name__ == "__main__":
-    for line in run(json.loads(Path(sys.argv[1]).read_text()), patience=600):
-        print(json.dumps(line))

@@ -18,7 +18,7 @@ def main(given: str) -> None:
         _insert(module)
     if "closed" in conf:
         if "object" in conf:
-            _sh(f"bpftool struct_ops register {conf['object']} > /dev/null")
+            _sh(f"bpftool struct_ops register {conf['object']}")
             _sh(f"bpftool map update name devices key 0 0 0 0 value {' '.join(map(str, conf['device']))}")
         _tell(run(conf["closed"]))
     if "replay" in conf:
@@ -32,14 +32,8 @@ def main(given: str) -> None:
 
 
 def _replay(folder: Path, law: str, number: int) -> dict[str, Any]:
-    command = [
-        folder / "replay",
-        folder / f"{law}.bpf.o",
-        f"aqm_{law}",
-        folder / f"device{number}",
-        folder / "arrivals",
-    ]
-    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    files = [f"{law}.bpf.o", f"aqm_{law}", f"device{number}", "arrivals"]
+    ran = subprocess.run(["./replay", *files], cwd=folder, stdout=subprocess.PIPE, text=True, check=True)
     loading, fates = ran.stdout.splitlines()
     return json.loads(loading) | {"fates": fates}
 
@@ -56,7 +50,8 @@ def _tell(found: dict[str, Any]) -> None:
 
 
 def _sh(command: str) -> None:
-    subprocess.run(command, shell=True, check=True)
+    # What this process prints is its result.
+    subprocess.run(command, shell=True, check=True, stdout=sys.stderr)
 
 
 if __name__ == "__main__":

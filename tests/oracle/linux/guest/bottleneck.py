@@ -30,6 +30,12 @@ TC_HANDLE = 0x100000
 
 def watch(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
     """Counters from the warm-up's end on, and the backlog sampled; for `trace_ms` also the samples, from time zero."""
+    if conf.get("fresh"):
+        # Before the senders begin, but with no idle time from which an algorithm could learn.
+        wait_until(zero - 0.1)
+        subprocess.run(["tc", "qdisc", "del", "dev", BOTTLENECK, "root"], check=True)
+        root = ["tc", "qdisc", "add", "dev", BOTTLENECK, "root", "handle", HANDLE]
+        subprocess.run([*root, *conf["qdisc"].split()], check=True)
     step, warm, end = conf.get("step", STEP), zero + conf["warm"], zero + conf["dur"]
     backlog = Backlog()
     traced: list[tuple[float, int, int, int]] = []
