@@ -105,7 +105,7 @@ def _register(law: Object, device: str, folder: Path) -> None:
 def unload(device: str) -> list[str]:
     """Remove aqmlab's queue discipline from a device, which then has the kernel's default; return the kinds.
 
-    What was loaded there and has been replaced since by other programs goes too. A law is unregistered when no device
+    A discipline that was loaded there, and that another program has replaced since, goes too. A law is unregistered when no device
     has it.
 
     Raises
@@ -125,7 +125,7 @@ def unload(device: str) -> list[str]:
 
 
 def _remove(device: str, ifindex: int, keep: str = "") -> list[str]:
-    """Remove all of a device, but for the law that is to be kept."""
+    """Remove all of a device except the law that is to be kept."""
     folders = [folder for folder in _folders() if _spec(folder, ifindex).exists()]
     if (kind := _root(device)).startswith(_PREFIX):
         _tc("qdisc", "del", "dev", device, "root")
@@ -259,7 +259,7 @@ def _sweep() -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let one command at a time change what is loaded."""
+    """Let one command at a time load and unload."""
     _RUN.mkdir(exist_ok=True)
     lock = os.open(_RUN, os.O_RDONLY)
     try:
