@@ -11,7 +11,6 @@ from aqmlab.execute.preflight import Finding, State
 from aqmlab.kernel import devices, objects
 from aqmlab.kernel.objects import Number, Object
 
-
 RATE = ("--rate", "1 Mbit/s")
 
 

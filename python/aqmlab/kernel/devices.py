@@ -105,8 +105,8 @@ def _register(law: Object, device: str, folder: Path) -> None:
 def unload(device: str) -> list[str]:
     """Remove aqmlab's queue discipline from a device, which then has the kernel's default; return the kinds.
 
-    A discipline that was loaded there, and that another program has replaced since, goes too. A law is unregistered when no device
-    has it.
+    A discipline that was loaded there, and that another program has replaced since, goes too. A law is unregistered
+    when no device has it.
 
     Raises
     ------
