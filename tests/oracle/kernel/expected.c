@@ -1,5 +1,5 @@
 /*
- * What becomes of each packet under the algorithm of crates/aqm, by libaqm: prints the fates.
+ * What becomes of each packet under the algorithm of crates/aqm, by libaqm: prints how many it dropped early, and the fates.
  * usage: expected ALGORITHM RATE PACKETS ARRIVALS
  */
 #include "aqm.h"
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         aqm_enqueue(queue, last, &header, &all[i]);
         idle = false;
     }
+    printf("%llu\n%s\n", (unsigned long long)aqm_count(queue).drops_early, fates);
     aqm_free(queue);
-    puts(fates);
     return 0;
 }
