@@ -36,10 +36,10 @@ static enum verdict refusal(const struct params *k, const struct packet *packet)
     return k->form == NS2 && k->ecn && !packet->ect ? PASS : signal(k->ecn && packet->ect);
 }
 
-/* Adapts the capacity to an arrival that takes the link `work` ns (Q 32), `passed` ns after the last one. */
+/* Adapts the capacity to an arrival that takes the link `work` ns (Q 24), `passed` ns after the last one. */
 static void adapt(struct state *s, const struct params *k, u64 work, u64 passed)
 {
-    u64 up = s->capacity + least(mul_shift(k->rise, passed, 20), ONE(61)), down = mul_shift(k->fall, work, 52);
+    u64 up = s->capacity + least(mul_shift(k->rise, passed, 20), ONE(61)), down = mul_shift(k->fall, work, 44);
     if (k->form == PAPER)
         up = least(up, ONE(60));
     s->capacity = up > down ? least(up - down, ONE(60)) : 0;
@@ -48,17 +48,18 @@ static void adapt(struct state *s, const struct params *k, u64 work, u64 passed)
 static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now, const struct packet *packet,
                                const struct backlog *queue, u32 random)
 {
-    u64 work = k->unit * (k->bytes ? packet->size : 1), served = mul_shift(s->capacity, now - s->arrived, 36);
+    u64 work = least(mul_shift(k->unit, k->bytes ? packet->size : 1, 8), ONE(63));
+    u64 served = mul_shift(s->capacity, now - s->arrived, 36);
     enum verdict verdict = PASS;
     if (!s->has_counted)
         s->counted = now;
     s->has_counted = true;
     s->waiting = s->waiting > served ? s->waiting - served : 0;
     s->arrived = now;
-    if (s->waiting + (work >> 8) > (u64)k->buffer)
+    if (s->waiting + work > (u64)k->buffer)
         verdict = refusal(k, packet);
     else
-        s->waiting += work >> 8;
+        s->waiting += work;
     if (k->form == PAPER || verdict != DROP) {
         adapt(s, k, work, now - s->counted);
         s->counted = now;

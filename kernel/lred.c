@@ -20,8 +20,7 @@
 struct params { PARAMS(AQM_FIELD) };
 
 struct tally {
-    u32 arrivals;
-    u32 drops;
+    u64 arrivals, drops;
 };
 
 struct state {
@@ -82,7 +81,7 @@ static void on_period(struct state *s, const struct params *k, u64 now, const st
             s->oldest = 0;
         if (!s->arrivals)
             continue;
-        latest = least((s->drops << 32) / s->arrivals, ONE(32)) << 16;
+        latest = least(div_shift(s->drops, s->arrivals, 32), ONE(32)) << 16;
         measure(s, k, mul_shift(k->weight, s->loss_ratio, 48) + mul_shift(ONE(48) - k->weight, latest, 48));
     }
 }

@@ -106,7 +106,7 @@ INLINE s64 fx(s64 whole)
 INLINE s64 fx_add(s64 a, s64 b)
 {
     s64 sum;
-    if (!__builtin_add_overflow(a, b, &sum))
+    if (!__builtin_add_overflow(a, b, &sum) && sum >= -S64_MAX)
         return sum;
     SATURATED;
     return b < 0 ? -S64_MAX : S64_MAX;

@@ -32,7 +32,7 @@ struct state {
     u64 slope; /* p(k) / q0, Q 60 */
     u64 arrived, dropped; /* bytes of this period that count, and those of them that were dropped early */
     u64 seen; /* its arrivals */
-    u64 applied, applied_rest; /* the sum of their drop probabilities, Q 32, and what that lacks, Q 60 */
+    u64 applied, applied_rest; /* the sum of their drop probabilities, and what that lacks, Q 60 */
     s64 loss; /* as r, of what was dropped early, Q 40 */
     u64 bounded; /* eps times the bound at the last update, Q 40 */
     bool has_bounded;
@@ -60,8 +60,9 @@ static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now,
         s->dropped += verdict == DROP ? packet->size : 0;
     }
     s->seen++;
-    s->applied += (u64)s->p >> 28;
-    s->applied_rest += s->p & (ONE(28) - 1);
+    s->applied_rest += s->p;
+    s->applied += s->applied_rest >> 60;
+    s->applied_rest &= ONE(60) - 1;
     return verdict;
 }
 
@@ -106,7 +107,7 @@ static void on_period(struct state *s, const struct params *k, u64 now, const st
 {
     u64 last = s->p_1;
     if (k->fed == MEAN && s->seen)
-        last = (s->applied / s->seen << 28) + ((s->applied % s->seen << 28) + s->applied_rest) / s->seen;
+        last = div_shift(s->applied, s->seen, 60) + s->applied_rest / s->seen;
     for (int i = 0; i < SINGLY && n; i++, n--) {
         s->r = smooth(k, s->r, s->arrived);
         s->loss = smooth(k, s->loss, s->dropped);

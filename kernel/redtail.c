@@ -3,11 +3,10 @@
  * RED+Tail: short flows in a queue of their own without early drops, long flows in another queue with Adaptive RED.
  * The law, its sources and its parameters: crates/aqm/src/aqm/redtail.rs.
  *
- * Departures: those of ared.h for the long queue. Shares of the link are rounded to 2^-60, their integrals over a transmission,
- * of two seconds at most, to 2^-33 ns, and the account B to 2^-40 bytes, so that another queue may be served where B is 0
- * without rounding. The table has 512 rows of
- * 8 pairs, and a new pair replaces the one of its row that has been silent longest. Pairs are told apart by a hash of 32
- * bits. The inner algorithms are drop-tail and Adaptive RED; there is no prediction.
+ * Departures: those of ared.h for the long queue. Shares of the link are rounded to 2^-60, and the account B to 2^-40
+ * bytes, so that another queue may be served where B is 0 without rounding. The table has 512 rows of 8 pairs, and a new
+ * pair replaces the one of its row that has been silent longest. Pairs are told apart by a hash of 32 bits. The inner
+ * algorithms are drop-tail and Adaptive RED; there is no prediction.
  */
 #define NAME "redtail"
 #define LAW_LANES 2
@@ -20,7 +19,7 @@
 #define WAYS 8
 #define RED_STATE \
     u64 share; /* C1 / C, Q 60 */ \
-    u64 since, area; /* its last change, and its integral since `began` in ns, Q 33 */ \
+    u64 since, area, area_rest; /* its last change, its integral since `began` in ns, and what that lacks, Q 60 */ \
     u64 began, sending; /* when the transmission began, and how many of its bytes the queues share */ \
     s64 balance; /* B, Q 40 */ \
     u64 long_idle; \
@@ -75,7 +74,10 @@ static u32 lane(struct state *s, const struct params *k, u64 now, const struct p
 
 INLINE void integrate(struct state *s, u64 now)
 {
-    s->area += mul_shift(s->share, least(now - s->since, ONE(31)), 27);
+    u64 time = now - s->since;
+    s->area_rest += s->share * time & (ONE(60) - 1);
+    s->area += mul_shift(s->share, time, 60) + (s->area_rest >> 60);
+    s->area_rest &= ONE(60) - 1;
     s->since = now;
 }
 
@@ -97,9 +99,9 @@ INLINE void settle(struct state *s, u64 now)
 {
     u64 time = now - s->began;
     integrate(s, now);
-    s->balance += mul_shift(time ? div_shift(s->area, time, 27) : s->share, s->sending, 20);
+    s->balance += mul_shift(time ? div_shift(s->area, time, 60) + s->area_rest / time : s->share, s->sending, 20);
     s->began = now;
-    s->area = s->sending = 0;
+    s->area = s->area_rest = s->sending = 0;
 }
 
 INLINE void rest(struct state *s, const struct params *k, u64 now)

@@ -6,7 +6,7 @@ use crate::discipline::Discipline as _;
 use crate::float::{powi, round};
 use crate::params::{ParamError, ParamKind, Spec, Value};
 use crate::user_defined::{Plain, plain, written};
-use alloc::string::ToString;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 /// Nanoseconds per second: a program counts time in them.
@@ -31,20 +31,50 @@ impl<'a> Field<'a> {
         Ok(Self { name, bits: bits.ok_or_else(wrong)?, most: most.map_err(|_| wrong())? })
     }
 
-    /// `number`, which `found` shows, in units of 2^-`bits`.
-    fn scaled(&self, number: f64, spec: Option<&Spec>, found: &Value) -> Result<i64, ParamError> {
+    /// `number` in units of 2^-`bits`, or which numbers are possible, each as `shown`.
+    fn scaled(&self, number: f64, shown: impl Fn(f64) -> String) -> Result<i64, String> {
         let most = self.most.unwrap_or_else(|| powi(2.0, 62 - self.bits) - 1.0);
-        if number.abs() <= most {
-            return Ok(round(number * powi(2.0, self.bits)) as i64);
+        let scaled = round(number * powi(2.0, self.bits));
+        if number.is_nan() {
+            Err("one number in the kernel's program".into())
+        } else if number.abs() > most {
+            Err(format!("at most {} in the kernel's program", shown(most)))
+        } else if scaled == 0.0 && number != 0.0 {
+            let (bound, least) = (if number < 0.0 { "most" } else { "least" }, 0.5 / powi(2.0, self.bits));
+            Err(format!("at {bound} {} in the kernel's program", shown(least.copysign(number))))
+        } else {
+            Ok(scaled as i64)
         }
-        let most = match spec {
-            Some(spec) if spec.unit == "s" => written(spec, most / NS).to_string(),
-            Some(spec) if matches!(spec.kind, ParamKind::Quantity(_)) => written(spec, most).to_string(),
-            _ => most.to_string(),
-        };
-        let bound = if number.is_nan() { "one number".into() } else { format!("at most {most}") };
-        Err(ParamError::invalid(self.name, found, bound + " in the kernel's program"))
     }
+
+    /// A parameter so.
+    fn of_parameter(&self, spec: &Spec, value: &Value) -> Result<i64, ParamError> {
+        let shown = |number| match spec.kind {
+            ParamKind::Quantity(_) if spec.unit == "s" => written(spec, number / NS).to_string(),
+            ParamKind::Quantity(_) => written(spec, number).to_string(),
+            _ => digits(number),
+        };
+        self.scaled(number(spec, value), shown)
+            .map_err(|allowed| ParamError::invalid(self.name, value, allowed))
+    }
+
+    /// A computed number so, which depends on the parameters `of`.
+    fn of_computed(&self, number: f64, of: &[&str]) -> Result<i64, ParamError> {
+        self.scaled(number, digits).map_err(|allowed| {
+            let of = if of.is_empty() { String::new() } else { format!(" and {}", of.join(", ")) };
+            let from = "computed from the link's rate, what may wait, the port's packet";
+            ParamError::invalid(
+                self.name,
+                digits(number),
+                format!("{allowed}, {from}{of}: change one of these"),
+            )
+        })
+    }
+}
+
+/// A number in digits, with an exponent if it is small.
+fn digits(number: f64) -> String {
+    if number.abs() < 1e-4 && number != 0.0 { format!("{number:e}") } else { number.to_string() }
 }
 
 /// A value of a parameter as a number in base units, time in nanoseconds; NaN if it is not one number.
@@ -111,11 +141,13 @@ impl AnyParams {
         let fixed = |field: &Field<'_>| {
             let written = values.iter().position(|(name, _)| *name == field.name);
             let parameter = written.map(|i| (&self.specs()[i], &values[i].1));
-            let computed = computed.values.iter().find(|(name, _)| *name == field.name);
-            match (computed, parameter) {
-                (Some((_, number)), Some((spec, value))) => field.scaled(*number, Some(spec), value),
-                (Some((_, number)), None) => field.scaled(*number, None, &Value::Float(*number)),
-                (None, Some((spec, value))) => field.scaled(number(spec, value), Some(spec), value),
+            let own = computed.values.iter().find(|(name, _)| *name == field.name);
+            match (own, parameter) {
+                (Some((_, own)), Some((spec, value))) if *own == number(spec, value) => {
+                    field.of_parameter(spec, value)
+                }
+                (Some((_, number)), _) => field.of_computed(*number, &computed.of),
+                (None, Some((spec, value))) => field.of_parameter(spec, value),
                 (None, None) => Err(ParamError::Unknown { name: field.name.into() }),
             }
         };
@@ -127,7 +159,6 @@ impl AnyParams {
 mod tests {
     use super::*;
     use crate::fixture::PORT;
-    use alloc::string::String;
 
     fn fixed(aqm: &str, fields: &str) -> Result<Vec<i64>, String> {
         let params: AnyParams = aqm.parse().expect("parameters");
@@ -166,6 +197,24 @@ mod tests {
             ("lred", "weights:16:", "weights = [1.0]: must be one number in the kernel's program"),
             ("pie", "mean_packet:0:", "mean_packet = \"auto\": must be one number in the kernel's program"),
             ("lred", "q1:0:", "q1: no such parameter"),
+            (
+                "rem:inw=1e-16",
+                "inw:48:",
+                "inw = 1e-16: must be at least 1.7763568394002505e-15 in the kernel's program",
+            ),
+            ("lred:q0=0.1", "q0:2:", "q0 = 0.1: must be at least 0.125 in the kernel's program"),
+            (
+                "avq:buflim=2",
+                "buffer:24:100000000",
+                "buffer = 160000000: must be at most 100000000 in the kernel's program, computed from the link's rate, what \
+                 may wait, the port's packet and alpha, gamma, buflim, mean_packet: change one of these",
+            ),
+            (
+                "rem:phi=1.0001",
+                "log2_phi:8:",
+                "log2_phi = 0.00014426229109455416: must be at least 0.001953125 in the kernel's program, computed from the \
+                 link's rate, what may wait, the port's packet and phi: change one of these",
+            ),
         ] {
             assert_eq!(fixed(aqm, fields), Err(message.into()), "{aqm}");
         }

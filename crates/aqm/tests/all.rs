@@ -19,6 +19,7 @@ mod finality;
 mod kernel;
 mod kernel_fixed;
 mod kernel_laws;
+mod kernel_ranges;
 mod kernel_redtail;
 mod ns3;
 mod ported;

@@ -22,16 +22,17 @@ EXPORT u64 x_exp2(u64 a, u64 e, u64 nothing) { (void)nothing; return mul_exp2(a,
 
 type Function = unsafe extern "C" fn(u64, u64, u64) -> u64;
 
-struct Fixed(Arc<Library>);
+pub(crate) struct Fixed(Arc<Library>);
 
 impl Fixed {
-    fn new(test: &str) -> Self {
-        let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fixed-{test}.c"));
-        std::fs::write(&source, SOURCE).expect("a file");
-        Self(compile(&source, false))
+    /// A library of functions with the type `Function`.
+    pub(crate) fn new(test: &str, source: &str) -> Self {
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fixed-{test}.c"));
+        std::fs::write(&file, source).expect("a file");
+        Self(compile(&file, false))
     }
 
-    fn call(&self, name: &str, a: u64, b: u64, c: u64) -> u64 {
+    pub(crate) fn call(&self, name: &str, a: u64, b: u64, c: u64) -> u64 {
         // Safety: the source above declares them so.
         unsafe { self.0.get::<Function>(name.as_bytes()).expect(name)(a, b, c) }
     }
@@ -50,7 +51,7 @@ fn saturated(x: u128) -> u64 {
 
 #[test]
 fn products_and_quotients_are_exact_and_saturate() {
-    let fixed = Fixed::new("exact");
+    let fixed = Fixed::new("exact", SOURCE);
     let mut random = Random(1);
     for a in integers(&mut random) {
         for b in integers(&mut random) {
@@ -71,7 +72,7 @@ fn products_and_quotients_are_exact_and_saturate() {
 
 #[test]
 fn logarithms_exponentials_and_powers_are_those_of_floating_point() {
-    let fixed = Fixed::new("floats");
+    let fixed = Fixed::new("floats", SOURCE);
     let mut random = Random(2);
     let one = 2.0_f64.powi(32);
     for x in integers(&mut random).into_iter().filter(|x| *x > 0) {
