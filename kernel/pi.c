@@ -39,8 +39,8 @@ INLINE u64 product(s64 distance, u64 gain)
 }
 
 /*
- * What p changes by, from -2 to 2, when the queue's distance from q_ref becomes `d` from `old`. Each product may be 2^40 where
- * their difference is small: this is roughly known from both as Q 21, and exactly from their last digits.
+ * The change of p, from -2 to 2, when the queue's distance from q_ref becomes `d` from `old`. Each product may be 2^40
+ * where their difference is small: this is roughly known from both as Q 21, and exactly from their last digits.
  */
 static s64 change(const struct params *k, s64 d, s64 old)
 {

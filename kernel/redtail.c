@@ -4,8 +4,8 @@
  * The law, its sources and its parameters: crates/aqm/src/aqm/redtail.rs.
  *
  * Departures: those of ared.h for the long queue. Shares of the link are rounded to 2^-60, and the account B to 2^-40
- * bytes, so that another queue may be served where B is 0 without rounding. The table has 512 rows of 8 pairs, and a new
- * pair replaces the one of its row that has been silent longest. Pairs are told apart by a hash of 32 bits. The inner
+ * bytes, so that another queue may be served where B is 0 without rounding. The table has 512 rows of 8 pairs, and a
+ * new pair replaces the one of its row that has been silent longest. Pairs are told apart by a hash of 32 bits. The inner
  * algorithms are drop-tail and Adaptive RED; there is no prediction.
  */
 #define NAME "redtail"

@@ -212,7 +212,7 @@ mod tests {
             (
                 "rem:phi=1.0001",
                 "log2_phi:8:",
-                "log2_phi = 0.00014426229109455416: must be at least 0.001953125 in the kernel's program, computed from the \
+                "log2_phi = 0.0001442622910945383: must be at least 0.001953125 in the kernel's program, computed from the \
                  link's rate, what may wait, the port's packet and phi: change one of these",
             ),
         ] {
