@@ -46,9 +46,7 @@ def packet_for_packet(laws: Sequence[str], packets: int) -> int:
         # Otherwise it was a drop-tail queue that was judged.
         good &= one.equal == one.packets and one.early > packets / 100
     print(aligned(lines, {"algorithm"}))
-    print(
-        "early, full: drops by the algorithm, and for want of room; enqueue, dequeue: what the verifier read\n"
-    )
+    print("early, full: drops by the algorithm, and for want of room; enqueue, dequeue: what the verifier read\n")
     return 0 if good else 1
 
 
