@@ -28,22 +28,34 @@ enum verdict { PASS, MARK, DROP };
 struct packet {
     u32 size; /* bytes */
     u32 flow; /* equal for all packets of a connection in one direction */
-    u32 pair; /* equal for all packets from one host to another; of a law with lanes only, as the next two */
+    u32 pair; /* equal for all packets from one host to another; of a law with lanes only, as the next three */
     bool udp;
     u8 lane; /* what `lane` returned */
     bool ect; /* its transport is ECN-capable */
     bool ce; /* it is marked already */
+    u64 class; /* of service, 1 to 4: 4 less the first two bits of the DSCP, so 1 for the precedences 7 and 6 */
 } __attribute__((aligned(8)));
 
 /*
  * What waits, without the packet that is being sent. A law that keeps LAW_LANES queues is given 1 + LAW_LANES of
  * these, of the whole and of each lane, and defines `lane`, the lane of an arrival, and `serve`, that of the next
  * packet to be sent.
+ *
+ * It may also drop packets that wait: LAW_EVICTS is then an expression, whether the first packet of a lane is dropped or
+ * the last one. Each function returns that lane, or LAW_LANES for none, and is called again until then:
+ *
+ *     make_room    if the buffer has no room for an arrival, before `on_enqueue`; the arrival is `full` if it returns
+ *                  none;
+ *     evict        after the arrival, which then waits or has been dropped.
  */
 struct backlog {
     u64 packets;
     u64 bytes;
     bool full; /* the arrival has no room, and is dropped whatever the verdict */
+#ifdef LAW_EVICTS
+    u64 since; /* of a lane: when its first packet came, and the bytes of that and of the last one */
+    u32 first, last;
+#endif
 };
 
 /* The length in packets or, in byte mode, in packets of `mean` bytes, as a Q 32. More than 2^30 do not count. */

@@ -15,6 +15,12 @@ typedef long long s64;
 #define U64_MAX (~0ULL)
 /* A global function: the verifier reads it once, for any arguments, and not at each call with what it knows there. */
 #define GLOBAL __attribute__((noinline))
+/* Of a pointer that a global function is given: it points to something. */
+#ifdef __bpf__
+#define GIVEN __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define GIVEN
+#endif
 #define INLINE static inline __attribute__((always_inline, unused))
 
 INLINE u64 least(u64 a, u64 b) { return a < b ? a : b; }

@@ -34,6 +34,23 @@ EXPORT int aqm_serve(struct link *l, const struct params *k, u64 now, const stru
     return serve(&l->law, k, now, l->queue);
 }
 
+#ifdef LAW_EVICTS
+EXPORT int aqm_make_room(struct link *l, const struct params *k, u64 now, const struct packet *packet,
+                         const struct backlog *queue)
+{
+    struct packet own = *packet;
+    aqm_advance(l, k, now, queue);
+    own.lane = lane(&l->law, k, now, packet);
+    return make_room(&l->law, k, now, &own, l->queue);
+}
+
+EXPORT int aqm_evict(struct link *l, const struct params *k, u64 now, const struct backlog *queue)
+{
+    memcpy(l->queue, queue, sizeof(l->queue));
+    return evict(&l->law, k, now, l->queue);
+}
+#endif
+
 /* The packet is still in the queue. */
 EXPORT int aqm_dequeue(struct link *l, const struct params *k, u64 now, const struct packet *packet,
                        const struct backlog *queue, u64 sojourn, u32 random)

@@ -88,6 +88,9 @@ extern void *bpf_obj_new_impl(u64 type, void *meta) __ksym;
 extern void bpf_obj_drop_impl(void *object, void *meta) __ksym;
 extern int bpf_list_push_back_impl(struct bpf_list_head *head, struct bpf_list_node *node, void *meta, u64 offset) __ksym;
 extern struct bpf_list_node *bpf_list_pop_front(struct bpf_list_head *head) __ksym;
+extern struct bpf_list_node *bpf_list_pop_back(struct bpf_list_head *head) __ksym;
+extern struct bpf_list_node *bpf_list_front(struct bpf_list_head *head) __ksym;
+extern struct bpf_list_node *bpf_list_back(struct bpf_list_head *head) __ksym;
 extern int bpf_iter_num_new(struct bpf_iter_num *it, int start, int end) __ksym;
 extern int *bpf_iter_num_next(struct bpf_iter_num *it) __ksym;
 extern void bpf_iter_num_destroy(struct bpf_iter_num *it) __ksym;
@@ -123,6 +126,16 @@ struct waiting {
     struct bpf_list_node node;
 };
 
+/* X(i) for each lane but the first: the verifier has a list of its own for each. */
+#if LANES == 4
+#define LATER_LANES(X) X(1) X(2) X(3)
+#elif LANES == 2
+#define LATER_LANES(X) X(1)
+#else
+#define LATER_LANES(X)
+#endif
+#define LINE(i) struct bpf_list_head line##i holds(waiting, node);
+
 /* `aqmlab kernel show` reads this as far as the law's signals, with which its state begins. */
 struct qdisc {
     u64 ifindex;
@@ -130,10 +143,8 @@ struct qdisc {
     struct device device;
     struct link link;
     struct bpf_spin_lock lock;
-    struct bpf_list_head line holds(waiting, node);
-#ifdef LAW_LANES
-    struct bpf_list_head second holds(waiting, node);
-#endif
+    LINE(0)
+    LATER_LANES(LINE)
 };
 
 struct {
@@ -251,6 +262,7 @@ INLINE void read_header(struct sk_buff *skb, struct packet *packet)
     u32 buffer[10] = {}, *head, offset = (u16)(skb->network_header - skb->mac_header);
     struct bpf_dynptr data;
 
+    packet->class = 4;
     if (bpf_dynptr_from_skb(skb, 0, &data))
         return;
     head = bpf_dynptr_slice(&data, offset, buffer, 20);
@@ -259,9 +271,11 @@ INLINE void read_header(struct sk_buff *skb, struct packet *packet)
     if ((head[0] & 0xf0) == 0x40) {
         packet->udp = (head[2] >> 8 & 0xff) == 17;
         packet->pair = head[3] * 0x9e3779b1 ^ head[4];
+        packet->class -= head[0] >> 14 & 3;
         return;
     }
     packet->udp = (head[1] >> 16 & 0xff) == 17;
+    packet->class -= head[0] >> 2 & 3;
     head = bpf_dynptr_slice(&data, offset, buffer, 40);
     if (head)
         for (int i = 2; i < 10; i++)
@@ -281,33 +295,121 @@ INLINE void owe(struct qdisc *q, const struct packet *packet)
         __sync_fetch_and_add(owed, 1);
 }
 
-/* The verifier has a list of its own for each lane. */
+/* Makes facts of a lane's first packet and last one. */
+INLINE void look(struct qdisc *q, u32 lane)
+{
+#ifdef LAW_EVICTS
+    struct bpf_list_node *front, *back;
+    struct backlog *own = &q->link.queue[1 + lane % LANES];
+    switch (lane) {
+#define ENDS(i) case i: front = bpf_list_front(&q->line##i); back = bpf_list_back(&q->line##i); break;
+        LATER_LANES(ENDS)
+    default:
+        front = bpf_list_front(&q->line0);
+        back = bpf_list_back(&q->line0);
+    }
+    if (front && back) {
+        own->since = container_of(front, struct waiting, node)->arrived;
+        own->first = container_of(front, struct waiting, node)->packet[0];
+        own->last = container_of(back, struct waiting, node)->packet[0];
+    }
+#endif
+}
+
 INLINE void append(struct qdisc *q, struct waiting *new, u32 lane)
 {
     bpf_spin_lock(&q->lock);
-#ifdef LAW_LANES
-    if (lane)
-        bpf_list_push_back_impl(&q->second, &new->node, 0, 0);
-    else
-#endif
-        bpf_list_push_back_impl(&q->line, &new->node, 0, 0);
+    switch (lane) {
+#define PUSH(i) case i: bpf_list_push_back_impl(&q->line##i, &new->node, 0, 0); break;
+        LATER_LANES(PUSH)
+    default:
+        bpf_list_push_back_impl(&q->line0, &new->node, 0, 0);
+    }
+    look(q, lane);
     bpf_spin_unlock(&q->lock);
 }
 
-/* The first packet of a lane, which then waits no more. */
-INLINE struct waiting *first(struct qdisc *q, u32 lane)
+/* The first packet of a lane, or the last one, which then waits no more. */
+INLINE struct waiting *take(struct qdisc *q, u32 lane, bool from_back)
 {
     struct bpf_list_node *node;
     bpf_spin_lock(&q->lock);
-#ifdef LAW_LANES
-    if (lane)
-        node = bpf_list_pop_front(&q->second);
-    else
-#endif
-        node = bpf_list_pop_front(&q->line);
+    switch (lane) {
+#define POP(i) case i: node = from_back ? bpf_list_pop_back(&q->line##i) : bpf_list_pop_front(&q->line##i); break;
+        LATER_LANES(POP)
+    default:
+        node = from_back ? bpf_list_pop_back(&q->line0) : bpf_list_pop_front(&q->line0);
+    }
+    look(q, lane);
     bpf_spin_unlock(&q->lock);
     return node ? container_of(node, struct waiting, node) : 0;
 }
+
+/* As `take`; returns the packet and its properties, and takes it from the backlog. */
+INLINE struct sk_buff *leave(struct qdisc *q, struct Qdisc *sch, u32 lane, bool from_back, struct packet *packet,
+                             u64 *arrived)
+{
+    struct waiting *next = take(q, lane, from_back);
+    struct sk_buff *skb = 0;
+
+    if (!next)
+        return 0;
+    *arrived = next->arrived;
+    __builtin_memcpy(packet, next->packet, sizeof(*packet));
+    skb = bpf_kptr_xchg(&next->skb, skb);
+    bpf_obj_drop_impl(next, 0);
+    if (!skb)
+        return 0;
+    count(&q->link, packet->lane, -1, packet->size);
+    sch->q.qlen--;
+    sch->qstats.backlog -= packet->size;
+    return skb;
+}
+
+#ifdef LAW_EVICTS
+/* Drops a packet that waits; returns whether there is one. */
+INLINE bool expel(struct qdisc *q, struct Qdisc *sch, u32 lane, struct bpf_sk_buff_ptr *to_free)
+{
+    const struct params *k = &q->device.law;
+    struct packet packet;
+    struct sk_buff *skb;
+    u64 arrived;
+
+    if (lane >= LANES)
+        return false;
+    skb = leave(q, sch, lane, !(LAW_EVICTS), &packet, &arrived);
+    if (!skb)
+        return false;
+    sch->qstats.drops++;
+    bpf_qdisc_skb_drop(skb, to_free);
+    return true;
+}
+
+/* Drops what the law chooses: for room for an arrival, or if that is none, after one. */
+INLINE void expel_all(struct qdisc *q, struct Qdisc *sch, u64 now, const struct packet *arrival,
+                      struct bpf_sk_buff_ptr *to_free)
+{
+    struct bpf_iter_num each;
+
+    bpf_iter_num_new(&each, 0, q->link.queue->packets + 1);
+    while (bpf_iter_num_next(&each)) {
+        u32 lane;
+        if (arrival && !q->link.queue->full)
+            break;
+        lane = arrival ? make_room(&q->link.law, &q->device.law, now, arrival, q->link.queue)
+                       : evict(&q->link.law, &q->device.law, now, q->link.queue);
+        if (!expel(q, sch, lane, to_free))
+            break;
+        if (arrival) {
+            q->counts.drops_full++;
+            q->link.queue->full = refuses(q, arrival->size);
+        } else {
+            q->counts.drops_early++;
+        }
+    }
+    bpf_iter_num_destroy(&each);
+}
+#endif
 
 /* When a packet that leaves now has been sent; a link that is late for a packet that waited has not lost the time. */
 INLINE u64 sent_at(const struct qdisc *q, u64 now, u64 arrived, u32 size)
@@ -318,23 +420,24 @@ INLINE u64 sent_at(const struct qdisc *q, u64 now, u64 arrived, u32 size)
            (size * 8000000000ULL + q->device.rate - 1) / q->device.rate;
 }
 
-SEC("struct_ops/enqueue")
-int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+/* Passes an arrival to the law and the queue. */
+INLINE int admit(struct qdisc *q, struct Qdisc *sch, struct arrival came, struct sk_buff *skb,
+                 struct bpf_sk_buff_ptr *to_free)
 {
-    struct arrival came = arrival();
-    struct qdisc *q = of(sch);
     struct packet packet;
     struct waiting *new;
     enum verdict verdict;
 
-    if (!q)
-        goto drop;
     packet = arriving(skb);
     read_header(skb, &packet);
     advance(&q->link, &q->device.law, came.at);
     q->link.idle = false;
     q->link.queue->full = refuses(q, packet.size);
     packet.lane = lane(&q->link.law, &q->device.law, came.at, &packet);
+#ifdef LAW_EVICTS
+    if (!q->device.bytes || packet.size <= q->device.bytes)
+        expel_all(q, sch, came.at, &packet, to_free);
+#endif
     q->counts.arrivals++;
     verdict = on_enqueue(&q->link.law, &q->device.law, came.at, &packet, q->link.queue, came.random);
     if (q->link.queue->full) {
@@ -370,6 +473,25 @@ drop:
     return NET_XMIT_DROP;
 }
 
+SEC("struct_ops/enqueue")
+int BPF_PROG(enqueue, struct sk_buff *skb, struct Qdisc *sch, struct bpf_sk_buff_ptr *to_free)
+{
+    struct arrival came = arrival();
+    struct qdisc *q = of(sch);
+    int result;
+
+    if (!q) {
+        sch->qstats.drops++;
+        bpf_qdisc_skb_drop(skb, to_free);
+        return NET_XMIT_DROP;
+    }
+    result = admit(q, sch, came, skb, to_free);
+#ifdef LAW_EVICTS
+    expel_all(q, sch, came.at, 0, to_free);
+#endif
+    return result;
+}
+
 SEC("struct_ops/dequeue")
 struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
 {
@@ -388,23 +510,14 @@ struct sk_buff *BPF_PROG(dequeue, struct Qdisc *sch)
     advance(&q->link, &q->device.law, now);
     bpf_iter_num_new(&each, 0, least(q->link.queue->packets, MOST_LOOPS));
     while (bpf_iter_num_next(&each)) {
-        struct waiting *next = first(q, serve(&q->link.law, &q->device.law, now, q->link.queue));
-        struct sk_buff *skb = 0;
+        u32 lane = serve(&q->link.law, &q->device.law, now, q->link.queue);
         struct packet packet;
         enum verdict verdict;
         u64 arrived;
+        struct sk_buff *skb = leave(q, sch, lane, false, &packet, &arrived);
 
-        if (!next)
-            break;
-        arrived = next->arrived;
-        __builtin_memcpy(&packet, next->packet, sizeof(packet));
-        skb = bpf_kptr_xchg(&next->skb, skb);
-        bpf_obj_drop_impl(next, 0);
         if (!skb)
             break;
-        count(&q->link, packet.lane, -1, packet.size);
-        sch->q.qlen--;
-        sch->qstats.backlog -= packet.size;
         verdict = on_dequeue(&q->link.law, &q->device.law, now, &packet, q->link.queue, now - arrived,
                              bpf_get_prandom_u32());
         if (verdict == DROP) {

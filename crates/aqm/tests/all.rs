@@ -18,6 +18,7 @@ mod extremes;
 mod finality;
 mod kernel;
 mod kernel_fixed;
+mod kernel_jobs;
 mod kernel_laws;
 mod kernel_ranges;
 mod kernel_redtail;

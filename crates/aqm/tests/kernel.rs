@@ -54,6 +54,7 @@ pub(crate) struct PacketInC {
     lane: u8,
     ect: bool,
     ce: bool,
+    class: u64,
 }
 
 #[repr(C)]
@@ -64,13 +65,24 @@ pub(crate) struct BacklogInC {
     pub(crate) full: bool,
 }
 
+/// The same of a law that evicts: with facts of a lane.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(crate) struct LaneInC {
+    pub(crate) backlog: BacklogInC,
+    /// When the first packet came.
+    pub(crate) since: u64,
+    /// The sizes of the first packet and of the last one.
+    pub(crate) ends: [u32; 2],
+}
+
 /// The backlog of the whole and, if the law keeps lanes, of each.
 pub(crate) type Backlogs = [BacklogInC; 3];
 
 impl From<Packet> for PacketInC {
     fn from(packet: Packet) -> Self {
-        let Packet { size, ect, udp, flow, pair, .. } = packet;
-        Self { size, flow: flow as u32, pair, udp, lane: 0, ect, ce: false }
+        let Packet { size, ect, udp, flow, pair, class, .. } = packet;
+        Self { size, flow: flow as u32, pair, udp, lane: 0, ect, ce: false, class: class.into() }
     }
 }
 
@@ -98,22 +110,23 @@ type Enqueue =
     unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u32) -> c_int;
 type Dequeue =
     unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC, u64, u32) -> c_int;
-type Serve = unsafe extern "C" fn(*mut u64, *const i64, u64, *const BacklogInC) -> c_int;
+type MakeRoom = unsafe extern "C" fn(*mut u64, *const i64, u64, *const PacketInC, *const BacklogInC) -> c_int;
+type Lane = unsafe extern "C" fn(*mut u64, *const i64, u64, *const BacklogInC) -> c_int;
 type Free = unsafe extern "C" fn(*mut u64, u64);
 
-/// What happened to the link.
+/// What happened to the link; `Q` is the backlog as the law knows it.
 #[derive(Clone, Copy)]
-pub(crate) enum Event {
+pub(crate) enum Event<Q = Backlogs> {
     Arrival {
         now: u64,
         packet: PacketInC,
-        queue: Backlogs,
+        queue: Q,
         random: u32,
     },
     Departure {
         now: u64,
         packet: PacketInC,
-        queue: Backlogs,
+        queue: Q,
         sojourn: u64,
         random: u32,
     },
@@ -127,7 +140,9 @@ pub(crate) struct Law {
     advance: Advance,
     enqueue: Enqueue,
     dequeue: Dequeue,
-    serve: Serve,
+    serve: Lane,
+    /// Of a law that evicts.
+    evictions: Option<(MakeRoom, Lane)>,
     free: Free,
     link: Vec<u64>,
     params: Vec<i64>,
@@ -170,6 +185,10 @@ impl Law {
                 enqueue: function(&library, "aqm_enqueue"),
                 dequeue: function(&library, "aqm_dequeue"),
                 serve: function(&library, "aqm_serve"),
+                evictions: library
+                    .get::<MakeRoom>(b"aqm_make_room")
+                    .ok()
+                    .map(|make_room| (*make_room, function(&library, "aqm_evict"))),
                 free: function(&library, "aqm_free"),
                 link: vec![0; size.div_ceil(8)],
                 params,
@@ -197,16 +216,16 @@ impl Law {
     }
 
     /// Performs an event; returns the verdict and the lane of an arrival.
-    pub(crate) fn perform_in_lane(&mut self, event: &Event) -> (Verdict, usize) {
+    pub(crate) fn perform_in_lane<Q>(&mut self, event: &Event<Q>) -> (Verdict, usize) {
         let (link, params) = (self.link.as_mut_ptr(), self.params.as_ptr());
         // Safety: the pointers are to what the library has said it needs.
         let verdict = unsafe {
             match event {
                 Event::Arrival { now, packet, queue, random } => {
-                    (self.enqueue)(link, params, *now, packet, queue.as_ptr(), *random)
+                    (self.enqueue)(link, params, *now, packet, (&raw const *queue).cast(), *random)
                 }
                 Event::Departure { now, packet, queue, sojourn, random } => {
-                    (self.dequeue)(link, params, *now, packet, queue.as_ptr(), *sojourn, *random)
+                    (self.dequeue)(link, params, *now, packet, (&raw const *queue).cast(), *sojourn, *random)
                 }
                 Event::Free(at) => {
                     (self.free)(link, *at);
@@ -218,9 +237,27 @@ impl Law {
     }
 
     /// The lane of the packet that is to leave.
-    pub(crate) fn serve(&mut self, now: u64, queue: &Backlogs) -> usize {
+    pub(crate) fn serve<Q>(&mut self, now: u64, queue: &Q) -> usize {
+        self.lane(self.serve, now, queue)
+    }
+
+    /// The lane that loses a packet after an arrival, or the number of lanes.
+    pub(crate) fn evict<Q>(&mut self, now: u64, queue: &Q) -> usize {
+        self.lane(self.evictions.expect("a law that evicts").1, now, queue)
+    }
+
+    fn lane<Q>(&mut self, of: Lane, now: u64, queue: &Q) -> usize {
+        let queue = (&raw const *queue).cast();
         // Safety: as in `perform_in_lane`.
-        unsafe { (self.serve)(self.link.as_mut_ptr(), self.params.as_ptr(), now, queue.as_ptr()) as usize }
+        unsafe { of(self.link.as_mut_ptr(), self.params.as_ptr(), now, queue) as usize }
+    }
+
+    /// The lane that loses a packet since an arrival has no room, or the number of lanes.
+    pub(crate) fn make_room<Q>(&mut self, now: u64, packet: &PacketInC, queue: &Q) -> usize {
+        let make_room = self.evictions.expect("a law that evicts").0;
+        let queue = (&raw const *queue).cast();
+        // Safety: as in `perform_in_lane`.
+        unsafe { make_room(self.link.as_mut_ptr(), self.params.as_ptr(), now, packet, queue) as usize }
     }
 
     pub(crate) fn signal(&self, name: &str) -> Option<f64> {

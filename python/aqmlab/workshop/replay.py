@@ -35,6 +35,7 @@ class _Packet(ctypes.Structure):
     _fields_ = (
         *((name, ctypes.c_uint32) for name in ("size", "flow", "pair")),
         *((name, ctypes.c_uint8) for name in ("udp", "lane", "ect", "ce")),
+        ("class", ctypes.c_uint64),
     )
 
 

@@ -43,7 +43,7 @@
 //! ns-2.35, jobs.cc. Tested against a transcription of jobs.cc, packet for packet and rate for rate, and against ns-2
 //! runs.
 
-use crate::contract::{Backlog, Packet, Port, Signal, Uniform, Verdict};
+use crate::contract::{Backlog, Numbers, Packet, Port, Signal, Uniform, Verdict};
 use crate::discipline::{Discipline, Eviction, Lane};
 use crate::params::{ParamError, Params as _, Range};
 use crate::unit::{Bytes, Limit, Rate, Span, Time};
@@ -299,6 +299,30 @@ impl Discipline for Jobs {
             }),
             _ => None,
         }
+    }
+
+    /// A list becomes a number for each class: its bound, or one that is none; its weight, in units of the largest, or 0.
+    fn fixed(params: &Params, port: &Port) -> Numbers {
+        let mean = bits(params.mean_packet.unwrap_or(port.packet).0);
+        let mut values = vec![("link", port.rate.bits()), ("step", mean * f64::from(params.sampling))];
+        let mut add = |names: [&'static str; N], value: &dyn Fn(usize) -> f64| {
+            values.extend(names.into_iter().enumerate().map(|(i, name)| (name, value(i))));
+        };
+        let weighted = |factors: &[Option<f64>]| {
+            let weights = weights(factors);
+            let largest = weights.iter().flatten().fold(0.0, |a: f64, b| a.max(*b));
+            move |i: usize| weights[i].map_or(0.0, |weight| weight / largest)
+        };
+        let delay = |i| entry(&params.delay, i).map_or(0.0, |delay| delay.nanos() as f64);
+        add(["delay_1", "delay_2", "delay_3", "delay_4"], &delay);
+        add(["rate_1", "rate_2", "rate_3", "rate_4"], &|i| entry(&params.rate, i).map_or(0.0, Rate::bits));
+        add(["loss_1", "loss_2", "loss_3", "loss_4"], &|i| entry(&params.loss, i).unwrap_or(2.0));
+        let names = ["delay_weight_1", "delay_weight_2", "delay_weight_3", "delay_weight_4"];
+        add(names, &weighted(&params.relative_delay));
+        let names = ["loss_weight_1", "loss_weight_2", "loss_weight_3", "loss_weight_4"];
+        add(names, &weighted(&params.relative_loss));
+        let of = vec!["delay", "rate", "loss", "relative_delay", "relative_loss", "mean_packet"];
+        Numbers { values, of }
     }
 
     fn check(params: &Params) -> Result<(), ParamError> {
