@@ -28,12 +28,12 @@ enum verdict { PASS, MARK, DROP };
 struct packet {
     u32 size; /* bytes */
     u32 flow; /* equal for all packets of a connection in one direction */
-    u32 pair; /* equal for all packets from one host to another; of a law with lanes only, as the next three */
+    u32 pair; /* equal for all packets from one host to another; of a law with lanes only, as the next two and the class */
     bool udp;
     u8 lane; /* what `lane` returned */
     bool ect; /* its transport is ECN-capable */
     bool ce; /* it is marked already */
-    u64 class; /* of service, 1 to 4: 4 less the first two bits of the DSCP, so 1 for the precedences 7 and 6 */
+    u64 class; /* of service, 1 to 4, by the precedence in its DSCP: 1 for 7 and 6, 4 for 1 and 0 */
 } __attribute__((aligned(8)));
 
 /*

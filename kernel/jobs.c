@@ -3,10 +3,11 @@
  * JoBS: schedules and drops four classes of service to meet bounds on delay, rate and loss, absolute or relative.
  * The law, its sources and its parameters: crates/aqm/src/aqm/jobs.rs.
  *
- * Departures: rates are rounded to 2^-20 bit/s, the service of a class to 2^-30 bits, time in products to 2^-60 s, weights,
- * in units of the largest, and losses to 2^-60. Longer times than 4.29 s, such as that for which a packet has waited,
- * count as 4.29 s, and the link has at most 274 Gbit/s. The load is that of the sums of sizes and gaps, without rounding.
- * Only the form "paper" is here.
+ * Departures: rates are rounded to 2^-20 bit/s, the service of a class to 2^-30 bits, time in products to 2^-60 s, and
+ * weights, in units of the largest, and losses to 2^-60. Longer times than 4.29 s, such as that for which a packet has
+ * waited, count as 4.29 s, and the link has at most 274 Gbit/s. The load is that of the sums of sizes and gaps, without
+ * rounding. Where a loss is exactly at its bound, rounding decides, here and there. An arrival that is dropped to meet a
+ * delay is first reported as queued. Only the form "paper" is here.
  */
 #define NAME "jobs"
 #define LAW_LANES 4
@@ -15,7 +16,8 @@
 #define LAW_IDLES
 #define LAW_BEGINS_IDLE
 #define N 4
-#define EACH(X, name, ...) X(name##1, __VA_ARGS__) X(name##2, __VA_ARGS__) X(name##3, __VA_ARGS__) X(name##4, __VA_ARGS__)
+#define EACH(X, name, ...) \
+    X(name##1, __VA_ARGS__) X(name##2, __VA_ARGS__) X(name##3, __VA_ARGS__) X(name##4, __VA_ARGS__)
 #define LONGEST 4294967295 /* ns */
 #define PARAMS(X) \
     EACH(X, delay_, 0, LONGEST) EACH(X, rate_, 20) EACH(X, loss_, 60) EACH(X, delay_weight_, 60) \
@@ -48,13 +50,13 @@ struct state {
     u32 arriving; /* 1 + the class of an arrival that is counted but not yet decided, and its bytes */
     u32 size;
     u64 arrivals;
-    /* The load since `begun`. */
-    u64 last, end, sizes, gaps;
-    /* Drops in progress: the seconds to each deadline, Q 60, whether it is out of reach, and what is still to be dropped. */
+    u64 last, end, sizes, gaps; /* the load: the last arrival, the window's end, and sums since it began */
+    /* Drops in progress: whether each deadline is out of reach, the seconds to it, Q 60, and what is still to be dropped. */
     bool shedding;
     bool late[N];
     u64 left[N];
     s64 excess; /* Q 20 */
+    s64 part[N]; /* of a computation: the verifier would follow each number on the stack */
 };
 
 /* What the law is given of the queue. */
@@ -245,7 +247,7 @@ GLOBAL bool has_min_rates(struct state *s GIVEN, const struct params *k GIVEN, u
 /* Moves rates to the classes that lack them; returns how many bits, Q 20, are then to be dropped. */
 GLOBAL s64 assign(struct state *s GIVEN, const struct params *k GIVEN, u64 now, const struct lanes *lanes GIVEN)
 {
-    s64 spare[N], excess = 0;
+    s64 *spare = s->part, excess = 0;
     for (u32 i = 0; i < N; i++) {
         const struct backlog *own = &lanes->of[i];
         spare[i] = s->rate[i];
@@ -296,7 +298,7 @@ INLINE void settle(struct state *s, const struct params *k, const struct lanes *
     }
 }
 
-/* 2 K / C' over the number of related classes, Q 40: of a rate C' that they share, so much moves for each second of e. */
+/* 2 K / C' over the number of related classes, Q 40: the part of C' that moves for each second of e. */
 INLINE u64 gain(const struct state *s, const struct params *k, u64 upper, u64 count)
 {
     u64 load = ONE(40), gain = div_shift(upper, k->step, 21), entered = 0, part = ONE(62);
@@ -312,10 +314,11 @@ INLINE u64 gain(const struct state *s, const struct params *k, u64 upper, u64 co
 /* Moves rates towards the relation of delays, without going below a minimum; no class loses a packet. */
 GLOBAL u32 relate(struct state *s GIVEN, const struct params *k GIVEN, u64 now, const struct lanes *lanes GIVEN)
 {
-    s64 upper = k->link, change[N] = {}, sum = 0, count = 0, minima = 0, credit = 0;
+    s64 upper = k->link, *change = s->part, sum = 0, count = 0, minima = 0, credit = 0;
     u64 speed;
     s->arrivals = 0;
     for (u32 i = 0; i < N; i++) {
+        change[i] = 0;
         if (!lanes->of[i].packets)
             continue;
         if (!k->delay_weight[i]) {
@@ -368,18 +371,24 @@ static u32 lane(struct state *s, const struct params *k, u64 now, const struct p
     return clip(packet->class, 1, N) - 1;
 }
 
-static u32 make_room(struct state *s, const struct params *k, u64 now, const struct packet *packet,
-                     const struct backlog *queue)
+/* The class that loses a packet so that there is room for the arrival: N if it is the arrival. */
+GLOBAL u32 overflow(struct state *s GIVEN, const struct params *k GIVEN, const struct lanes *lanes GIVEN)
 {
-    const struct lanes *lanes = (const struct lanes *)queue;
-    u32 own = packet->lane % N, class = own;
-    arrive(s, now, own, packet->size, lanes);
-    if (k->loss_weight[own] || !may_lose(s, k, own, bits(packet->size)))
+    u32 class = (s->arriving - 1) % N;
+    if (k->loss_weight[class] || !may_lose(s, k, class, bits(s->size)))
         class = next_to_lose(s, k, lanes) % N;
     if (loses_arrival(s, k, lanes, class))
         return N;
     lose(s, class, victim(s, k, lanes, class));
     return class;
+}
+
+static u32 make_room(struct state *s, const struct params *k, u64 now, const struct packet *packet,
+                     const struct backlog *queue)
+{
+    const struct lanes *lanes = (const struct lanes *)queue;
+    arrive(s, now, packet->lane, packet->size, lanes);
+    return overflow(s, k, lanes);
 }
 
 static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now, const struct packet *packet,
@@ -394,9 +403,9 @@ static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now,
     return PASS;
 }
 
-static u32 evict(struct state *s, const struct params *k, u64 now, const struct backlog *queue)
+/* The class that loses a packet after an arrival: N for none. */
+GLOBAL u32 shed(struct state *s GIVEN, const struct params *k GIVEN, u64 now, const struct lanes *lanes GIVEN)
 {
-    const struct lanes *lanes = (const struct lanes *)queue;
     u32 class;
     if (!s->shedding) {
         if (has_min_rates(s, k, now, lanes))
@@ -413,9 +422,14 @@ static u32 evict(struct state *s, const struct params *k, u64 now, const struct 
     return relate(s, k, now, lanes);
 }
 
-static u32 serve(struct state *s, const struct params *k, u64 now, const struct backlog *queue)
+static u32 evict(struct state *s, const struct params *k, u64 now, const struct backlog *queue)
 {
-    const struct lanes *lanes = (const struct lanes *)queue;
+    return shed(s, k, now, (const struct lanes *)queue);
+}
+
+/* The class that is furthest behind. */
+GLOBAL u32 furthest_behind(struct state *s GIVEN, u64 now, const struct lanes *lanes GIVEN)
+{
     u32 next = N;
     s64 furthest = 0;
     elapse(s, now, lanes);
@@ -427,6 +441,11 @@ static u32 serve(struct state *s, const struct params *k, u64 now, const struct 
     for (u32 i = 0; i < N; i++)
         s->behind[i] = clip(s->behind[i] - furthest, -LARGEST, LARGEST);
     return next % N;
+}
+
+static u32 serve(struct state *s, const struct params *k, u64 now, const struct backlog *queue)
+{
+    return furthest_behind(s, now, (const struct lanes *)queue);
 }
 
 static enum verdict on_dequeue(struct state *s, const struct params *k, u64 now, const struct packet *packet,
