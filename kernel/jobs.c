@@ -6,8 +6,8 @@
  * Departures: rates are rounded to 2^-20 bit/s, the service of a class to 2^-30 bits, time in products to 2^-60 s, and
  * weights, in units of the largest, and losses to 2^-60. Longer times than 4.29 s, such as that for which a packet has
  * waited, count as 4.29 s, and the link has at most 274 Gbit/s. The load is that of the sums of sizes and gaps, without
- * rounding. Where a loss is exactly at its bound, rounding decides, here and there. An arrival that is dropped to meet a
- * delay is first reported as queued. Only the form "paper" is here.
+ * rounding. Where a loss is exactly at its bound, rounding decides, here and there. An arrival that is dropped to
+ * meet a delay is first reported as queued. Only the form "paper" is here.
  */
 #define NAME "jobs"
 #define LAW_LANES 4
@@ -51,7 +51,7 @@ struct state {
     u32 size;
     u64 arrivals;
     u64 last, end, sizes, gaps; /* the load: the last arrival, the window's end, and sums since it began */
-    /* Drops in progress: whether each deadline is out of reach, the seconds to it, Q 60, and what is still to be dropped. */
+    /* Drops in progress: whether a deadline is out of reach, the time to it, Q 60, and what is still to be dropped. */
     bool shedding;
     bool late[N];
     u64 left[N];
