@@ -391,7 +391,7 @@ INLINE void expel_all(struct qdisc *q, struct Qdisc *sch, u64 now, const struct 
 {
     struct bpf_iter_num each;
 
-    bpf_iter_num_new(&each, 0, q->link.queue->packets + 1);
+    bpf_iter_num_new(&each, 0, least(q->link.queue->packets + 1, MOST_LOOPS));
     while (bpf_iter_num_next(&each)) {
         u32 lane;
         if (arrival && !q->link.queue->full)
@@ -547,7 +547,7 @@ INLINE void empty(struct qdisc *q)
 
     bpf_iter_num_new(&each, 0, MOST_LOOPS);
     while (bpf_iter_num_next(&each)) {
-        struct waiting *next = first(q, lane);
+        struct waiting *next = take(q, lane, false);
         if (next)
             bpf_obj_drop_impl(next, 0); /* and the packet with it */
         else if (++lane >= most(LANES, 1))
