@@ -39,7 +39,8 @@ def copy() -> None:
     TREE.mkdir(parents=True)
     for name in ("Cargo.lock", ".cargo", "rustfmt.toml"):
         (shutil.copytree if (ROOT / name).is_dir() else shutil.copy2)(ROOT / name, TREE / name)
-    shutil.copytree(ROOT / "crates" / "aqm", TREE / "crates" / "aqm")
+    for folder in ("crates/aqm", "kernel"):
+        shutil.copytree(ROOT / folder, TREE / folder)
     whole = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
     workspace, changes = re.subn(r"^members = .*$", 'members = ["crates/aqm"]', whole, flags=re.MULTILINE)
     assert changes == 1

@@ -25,7 +25,7 @@ from typer.testing import CliRunner
 from aqmlab.cli.app import app
 
 SUFFIX = ".json"
-TESTED = 100
+TESTED = 120
 LIMIT = 60.0
 PATIENCE = LIMIT / 2
 """The timeout of a shell in seconds; it identifies the command line, unlike the end of the process."""

@@ -81,19 +81,24 @@ def full(conf: Conf) -> int:
     return mtu + FRAMING
 
 
+def _is_shaped(conf: Conf) -> bool:
+    """Whether a shaper of ours is before the bottleneck, and not a discipline that is a link itself."""
+    return "more" in conf and "is_link" not in conf
+
+
 def propagation(conf: Conf, rtt_ms: float) -> float:
     """Seconds that a round trip has besides queue and transmission.
 
     HTB lets a packet go when its transmission would begin: there the transmission is in no round trip, here it is, but
     not behind a shaper of ours.
     """
-    transmission = 0.0 if conf.get("more") else full(conf) * 8 / (conf["rate_mbit"] * 1e6)
+    transmission = 0.0 if _is_shaped(conf) else full(conf) * 8 / (conf["rate_mbit"] * 1e6)
     return max(0.0, rtt_ms / 1000 - transmission)
 
 
 def rate(conf: Conf) -> str:
     """The bottleneck's link: where a shaper stands before it, one that takes packets without an end."""
-    return FAST if conf.get("more") else f"{conf['rate_mbit']} Mbit/s"
+    return FAST if _is_shaped(conf) else f"{conf['rate_mbit']} Mbit/s"
 
 
 def bits(conf: Conf) -> float:
