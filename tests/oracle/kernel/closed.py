@@ -28,7 +28,13 @@ def _dumbbell(buffer: int, groups: list[dict[str, Any]], aqm: Mapping[str, Any] 
     under_test = {"qdisc": f"pfifo limit {buffer}"}
     if aqm:
         # At the root, where it is a link itself: nothing is below it.
-        under_test = {"qdisc": f"aqm_{aqm['name']}", "aqm": aqm, "buffer": f"{buffer} packets", "more": [], "is_link": True}
+        under_test = {
+            "qdisc": f"aqm_{aqm['name']}",
+            "aqm": aqm,
+            "buffer": f"{buffer} packets",
+            "more": [],
+            "is_link": True,
+        }
     return {"rate_mbit": 10, "groups": groups, "mtu": 500, "step": STEP, "trace_ms": 10_000, **under_test, **more}
 
 
