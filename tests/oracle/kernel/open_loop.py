@@ -24,6 +24,8 @@ BUFFER = 60
 """Packets. The kernel sends at most 64 in a row, here between two arrivals."""
 
 SPECS: Mapping[str, Sequence[str]] = {
+    # The packets are of class 4 in the kernel, and of class 1 in the library: all classes have the same bound.
+    "jobs": ("jobs:delay=['10 ms','10 ms','10 ms','10 ms']",),
     "lred": ("lred:q0=20", "lred:q0=20,bytes=true,exponent=0.7"),
     "pi": ("pi:q_ref=20,a=0.001,b=0.0009",),
     "raqm": ("raqm:q0=20,period=20ms,p=0.02",),
