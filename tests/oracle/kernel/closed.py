@@ -72,13 +72,14 @@ def _loaded(conf: Conf) -> dict[str, Any]:
     return {"object": str(law.path), "device": list(device)}
 
 
-def run_all(progress: Callable[[float], None]) -> list[dict[str, Any]]:
+def run_all(progress: Callable[[float], None] | None) -> list[dict[str, Any]]:
     """A run of each point, as many at once as there are processors."""
     found = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for one in pool.map(run, POINTS):
             found.append(one)
-            progress(len(found) / len(POINTS))
+            if progress:  # there is a terminal
+                progress(len(found) / len(POINTS))
     return found
 
 
