@@ -65,10 +65,8 @@ def load(law: Object, spec: str, device: str, link: Link, numbers: Sequence[int]
     """
     with _alone():
         ifindex, folder = _ifindex(device), FOLDER / law.kind
-        _sweep()
         _register(law, device, folder)
-        if _root(device).startswith(_PREFIX):
-            _remove(device, ifindex, keep=law.kind)
+        _remove(device, ifindex)
         try:
             values = struct.pack(f"={3 + len(numbers)}q", link.rate, link.packets, link.bytes, *numbers)
             libbpf.Map(folder / "devices")[ifindex] = values
@@ -114,24 +112,19 @@ def unload(device: str) -> list[str]:
         If there is none, with what the kernel says.
     """
     with _alone():
-        try:
-            ifindex = _ifindex(device)
-            found = _remove(device, ifindex)
-        finally:
-            _sweep()
+        found = _remove(device, _ifindex(device))
         if not found:
             raise OSError(f"{device}: its queue discipline is {_root(device)}, which is none of aqmlab's")
         return found
 
 
-def _remove(device: str, ifindex: int, keep: str = "") -> list[str]:
-    """Remove all of a device except the law that is to be kept."""
+def _remove(device: str, ifindex: int) -> list[str]:
+    """Remove all of a device; return the kinds."""
     folders = [folder for folder in _folders() if _spec(folder, ifindex).exists()]
     if (kind := _root(device)).startswith(_PREFIX):
         _tc("qdisc", "del", "dev", device, "root")
     for folder in folders:
-        if folder.name != keep:
-            _clean(folder, ifindex)
+        _clean(folder, ifindex)
     return [folder.name for folder in folders] or [kind] * kind.startswith(_PREFIX)
 
 
@@ -228,12 +221,10 @@ def _end_marks(folder: Path, ifindex: int) -> None:
 
 
 def _clean(folder: Path, ifindex: int) -> None:
-    """Forget a device; with the last queue of a law, forget the law."""
+    """Forget a device."""
     _end_marks(folder, ifindex)
     _spec(folder, ifindex).unlink(missing_ok=True)
     del libbpf.Map(folder / "devices")[ifindex]
-    if not libbpf.Map(folder / "qdiscs").values():
-        _forget(folder)
 
 
 def _forget(folder: Path) -> None:
@@ -251,7 +242,7 @@ def _folders() -> list[Path]:
 
 
 def _sweep() -> None:
-    """Forget the laws without a queue: those of devices that are gone."""
+    """Forget the laws without a queue, also those of devices that are gone."""
     for folder in _folders():
         if not libbpf.Map(folder / "qdiscs").values():
             _forget(folder)
@@ -259,11 +250,12 @@ def _sweep() -> None:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Let one command at a time load and unload."""
+    """Let one command at a time load and unload; then the laws without a queue go."""
     _RUN.mkdir(exist_ok=True)
     lock = os.open(_RUN, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
     finally:
+        _sweep()
         os.close(lock)
