@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -56,6 +56,9 @@ def translated(declared: Declared, attributes: Mapping[str, Kind]) -> Translatio
 class Unit:
     """The class, with the facts known of its attributes, names and functions."""
 
+    joined: Callable[[Any, Any], Any] = staticmethod(joined)
+    """What two kinds have in common."""
+
     def __init__(self, declared: Declared, attributes: dict[str, Any]) -> None:
         self.declared = declared
         self.attributes = attributes
@@ -91,7 +94,7 @@ class Unit:
     def widened(self, function: str, name: str, kind: Kind) -> Kind | None:
         """Note that a name also has values of a kind; return the kind of all, None if they have none in common."""
         before = self.kinds.get((function, name))
-        both = kind if before is None else joined(before, kind)
+        both = kind if before is None else self.joined(before, kind)
         if both is not None and both != before:
             self.kinds[function, name] = both
             self.settled = False

@@ -61,6 +61,8 @@ def law_name(declared: Declared) -> str:
 class Law(Unit):
     """A class as the file of a law, `name`."""
 
+    joined = staticmethod(joined)
+
     def __init__(self, declared: Declared, name: str) -> None:
         self.name = name
         self.parameters = {one.name: one for one in declared.parameters}
@@ -186,15 +188,6 @@ class Law(Unit):
         return bool(sets) or any(self.sets(one, seen | {name}) for one in calls)
 
     # What translations ask.
-
-    def widened(self, function: str, name: str, kind: Any) -> Any:
-        """Note that a name also has values of a kind; return the kind of all, None if they have none in common."""
-        before = self.kinds.get((function, name))
-        both = kind if before is None else joined(before, kind)
-        if both is not None and both != before:
-            self.kinds[function, name] = both
-            self.settled = False
-        return both
 
     def becomes(self, name: str, kind: Any) -> Any:
         """Note that an attribute also has values of a kind; return as `widened` does."""
