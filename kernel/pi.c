@@ -32,10 +32,10 @@ static enum verdict on_enqueue(struct state *s, const struct params *k, u64 now,
 }
 
 /* The last 64 binary digits of a distance, Q 32, times a gain, Q 52, as a Q 56. */
-INLINE u64 product(s64 distance, u64 gain)
+INLINE u64 product(s64 distance, s64 gain)
 {
     u64 rest = (u32)distance;
-    return ((u64)(distance >> 32) * gain << 4) + (rest * (gain >> 32) << 4) + (rest * (u32)gain >> 28);
+    return ((u64)(distance >> 32) * gain << 4) + (rest * (u64)(gain >> 32) << 4) + (rest * (u32)gain >> 28);
 }
 
 /*
@@ -44,7 +44,8 @@ INLINE u64 product(s64 distance, u64 gain)
  */
 static s64 change(const struct params *k, s64 d, s64 old)
 {
-    s64 about = scale(d, k->a, 63) - scale(old, k->b, 63);
+    /* A design that samples slowly has a negative b. */
+    s64 about = scale(d, k->a, 63) - scale(k->b < 0 ? -old : old, k->b < 0 ? -k->b : k->b, 63);
     if (about <= -(s64)ONE(22) || about >= (s64)ONE(22))
         return about < 0 ? -(s64)ONE(57) : (s64)ONE(57);
     return product(d, k->a) - product(old, k->b);
