@@ -272,7 +272,7 @@ def test_flows_start_when_those_of_the_same_seed_do_in_the_guest() -> None:
     scenario = dumbbell.closed("a", conf).resolved
     begun = {entry["name"]: seconds(entry["start"]) for entry in scenario["traffic"]}
     names = [dumbbell.name(0, 0), dumbbell.name(0, 1), dumbbell.name(0, 2), dumbbell.name(1, 0)]
-    assert [begun[name] for name in names] == pytest.approx([*starts(5, 0, 3), *starts(5, 1, 1)], abs=1e-9)
+    assert [begun[name] for name in names] == pytest.approx([*starts(conf, 0), *starts(conf, 1)], abs=1e-9)
 
 
 def test_a_round_trip_here_has_a_transmission_that_the_guests_has_not() -> None:

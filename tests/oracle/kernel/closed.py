@@ -39,6 +39,7 @@ def _dumbbell(buffer: int, groups: list[dict[str, Any]], aqm: Mapping[str, Any] 
 
 
 _FIVE = [group(8, "reno", rtt) for rtt in (30, 110, 210, 310, 410)]
+_FILES = group(1000, "reno", 50) | {"octets": 20_000, "spread": 58.0}
 _SHORT = [group(40, "reno", 30)]
 
 POINTS = {
@@ -46,6 +47,8 @@ POINTS = {
     "lred": _dumbbell(200, _FIVE, {"name": "lred", "q0": 100}, dur=60, warm=20),
     "droptail": _dumbbell(200, _FIVE, None, dur=60, warm=20),
     # An idle link lowers RAQM's probability, from which it would then start.
+    # As in its experiments: long flows, files and UDP (the probe). Connections are told apart, as all share a host.
+    "redtail": _dumbbell(300, [group(10, "reno", 110), _FILES], {"name": "redtail", "key": "flow"}, dur=60, warm=20),
     "raqm": _dumbbell(100, _SHORT, {"name": "raqm", "q0": 50}, dur=60, warm=35, fresh=True),
 }
 

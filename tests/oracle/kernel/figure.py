@@ -15,6 +15,7 @@ BIN = 0.2
 TITLES = {
     "lred": "LRED, experiment 1 of its paper with 40 flows of five round-trip times",
     "droptail": "Drop-tail, the same network",
+    "redtail": "RED+Tail: 10 long flows, files of 20 kB at 2.8 Mbit/s, UDP",
     "raqm": "RAQM, case 1 of its paper: 40 flows of one round-trip time",
 }
 

@@ -54,13 +54,15 @@ def closed(title: str, conf: Conf) -> aqmlab.Scenario:
     for g, group in enumerate(conf["groups"]):
         ends = {"from": [f"sender{g + 1}"], "to": [f"receiver{g + 1}"], **_code(group)}
         tcp = _tcp(conf, group["cc"])
-        for i, t in enumerate(starts(conf["seed"], g, group["n"], conf.get("start_jitter", 1.0))):
+        what = {"kind": "transfer", "size": f"{group['octets']} B"} if "octets" in group else {}
+        for i, t in enumerate(starts(conf, g)):
             entries.append(
                 {
                     "name": name(g, i),
                     "start": f"{t:.9f} s",
                     "packet_size": f"{full(conf) - FRAMING} B",
                     **ends,
+                    **what,
                     "tcp": tcp,
                 }
             )

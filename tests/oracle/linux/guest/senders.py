@@ -1,5 +1,6 @@
-"""TCP senders that always have something to send, and the probe."""
+"""TCP senders of endless flows and of files, and the probe."""
 
+import math
 import random
 import selectors
 import socket
@@ -36,15 +37,16 @@ MARGIN = 0.5
 """Seconds before the end after which no probe is sent: each has time to arrive."""
 
 
-def starts(seed: int, group: int, flows: int, jitter: float = 1.0) -> list[float]:
+def starts(conf: Mapping[str, Any], group: int) -> list[float]:
     """When the flows of a group start, in seconds; our runs take the same times."""
-    drawn = random.Random(f"{seed}/{group}")
-    return sorted(drawn.uniform(0, jitter) for _ in range(flows))
+    own = conf["groups"][group]
+    drawn = random.Random(f"{conf['seed']}/{group}")
+    return sorted(drawn.uniform(0, own.get("spread", conf.get("start_jitter", 1.0))) for _ in range(own["n"]))
 
 
 def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
     own, end, warm = conf["groups"][group], zero + conf["dur"], zero + conf["warm"]
-    waiting = starts(conf["seed"], group, own["n"], conf.get("start_jitter", 1.0))
+    waiting = starts(conf, group)
     selector, data, flows = selectors.EpollSelector(), b"x" * 65536, list[socket.socket]()
     trace = Trace(conf["trace_ms"] / 1000, zero, own["cc"] == "bbr") if "trace_ms" in conf else None
     before: dict[str, int] | None = None
@@ -52,7 +54,7 @@ def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
         while waiting and now - zero >= waiting[0]:
             waiting.pop(0)
             flows.append(_connection(own["cc"], PORT + group, own.get("tos", 0)))
-            selector.register(flows[-1], selectors.EVENT_WRITE)
+            selector.register(flows[-1], selectors.EVENT_WRITE, [own.get("octets", math.inf)])
         if before is None and now >= warm:
             before = counters(COUNTED, "netstat", "snmp")
         if trace and now >= trace.next:
@@ -64,12 +66,16 @@ def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
             *([trace.next] if trace else []),
         ]
         for key, _ in selector.select(max(0, min(ahead) - now)):
+            flow: socket.socket = key.fileobj  # type: ignore[assignment]
             try:
-                key.fileobj.send(data)  # type: ignore[union-attr]
+                key.data[0] -= flow.send(data[: min(len(data), key.data[0])])
             except BlockingIOError:
-                pass
+                continue
             except OSError:
-                selector.unregister(key.fileobj)
+                key.data[0] = 0
+            if not key.data[0]:
+                selector.unregister(flow)
+                flow.close()
     after = counters(COUNTED, "netstat", "snmp")
     result: dict[str, Any] = {name: after[name] - (before or {}).get(name, 0) for name in after}
     return result | {"trace": trace.rows, "trace_columns": trace.columns} if trace else result
