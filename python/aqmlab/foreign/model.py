@@ -3,8 +3,8 @@
 Values are in SI units: seconds, bit/s, bytes, packets, fractions. The options of disciplines and classes have the words
 of tc's command line, whether tc printed them as text or as JSON; a word that stands alone, as ``ecn`` or ``diffserv4``,
 is True, and is absent if it does not hold. Statistics have the names of tc's JSON without a unit at the end
-(``target_us`` of a tin is ``target``). `Qdisc.shown` tells a state that the kernel printed, which has every value, from a
-command or a configuration, which has those that were given.
+(``target_us`` of a tin is ``target``). `Qdisc.shown` tells a state that the kernel printed, which has every value, from
+a command or a configuration, which has those that were given.
 """
 
 from __future__ import annotations
