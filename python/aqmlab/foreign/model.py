@@ -204,7 +204,10 @@ class Flows:
 
 @dataclass(frozen=True)
 class State:
-    """All that some files say together."""
+    """All that some files say together.
+
+    `wanted` is what commands were to set up at places of which the kernel printed what they have.
+    """
 
     sources: tuple[Source, ...] = ()
     qdiscs: tuple[Qdisc, ...] = ()
@@ -216,6 +219,7 @@ class State:
     paths: tuple[Path, ...] = ()
     flows: tuple[Flows, ...] = ()
     unread: tuple[Unread, ...] = ()
+    wanted: tuple[Qdisc | Class, ...] = ()
 
     def joined(self, other: State) -> State:
         """Return both together, in this order."""
