@@ -41,6 +41,9 @@ def import_(
     lan: Annotated[
         str, typer.Option("--lan", metavar="DEVICE", help="The device that sends to the home, if that is not clear.")
     ] = "",
+    of: Annotated[
+        str, typer.Option("--of", metavar="NAME", help="The queue or circuit of several; default: the first.")
+    ] = "",
 ) -> None:
     """Make a scenario of what another program says about a link.
 
@@ -55,7 +58,7 @@ def import_(
     from aqmlab.foreign.scenario import scenario
     from aqmlab.scenario import Scenario
 
-    given = _given(down, up, rtt, wan, lan)
+    given = _given(down, up, rtt, wan, lan, of)
     try:
         text = scenario(read(files), given)
     except Unreadable as error:
@@ -68,7 +71,7 @@ def import_(
     typer.echo(f"written to {out}; `aqmlab advise {out}` says what would be better")
 
 
-def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str) -> Given:
+def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str, of: str) -> Given:
     from aqmlab.foreign.scenario import Given
 
     return Given(
@@ -77,6 +80,7 @@ def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str
         round_trip=_quantity("--rtt", rtt, "s", "40ms"),
         wan=wan,
         lan=lan,
+        of=of,
     )
 
 

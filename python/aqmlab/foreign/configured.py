@@ -8,12 +8,14 @@ sqm-scripts: ``defaults.sh``, ``functions.sh``, ``simple.qos``, ``simplest.qos``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, Shaper, State, Unread, Unreadable, Values
+from aqmlab.foreign.shapers import within
 from aqmlab.foreign.tc_options import options
-from aqmlab.foreign.words import RATE, Unsaid, value
+from aqmlab.foreign.words import Unsaid
 
 _FRAME = 33 * 53
 """Bytes of a full packet in ATM's cells, for which sqm-scripts lengthen the target of slow links."""
@@ -25,18 +27,30 @@ _BACKGROUND = (0x20,)
 """CS1."""
 
 
-def configured(state: State) -> State:
-    """Return a state with the disciplines that its configurations set up, on devices where the kernel printed none."""
+def configured(state: State, of: str = "") -> State:
+    """Return a state with the disciplines that its configurations set up, on devices where the kernel printed none.
+
+    Of several queues or circuits, `of` names the one that is taken, otherwise the first.
+    """
     made = state
     for section in state.sections:
         if section.kind == "sqm.queue":
             made = _added(made, _sqm(section))
         elif section.kind == "qosmate.settings":
             made = _added(made, _qosmate(section, state.sections))
-    for way in ("up", "down"):
-        shapers = [each for each in state.shapers if each.way == way]
-        if shapers:
-            made = _added(made, _shaper(shapers[0], made))
+    shapers = [each for each in state.shapers if each.enabled and each.name == (of or each.name)]
+    if of and not shapers:
+        names = ", ".join(dict.fromkeys(each.name for each in state.shapers)) or "no queue"
+        raise Unreadable(_file(state), f"--of {of}: there is {names[:200]}")
+    chosen = shapers[0].name if shapers else ""
+    left = dict.fromkeys(each.name for each in state.shapers if each.name != chosen)
+    if left:
+        text = f"{len(left)} other queues: {', '.join(left)[:120]}; --of NAME takes another than {chosen}"
+        made = made.joined(State(unread=(Unread(shapers[0].place, text),)))
+    for each in shapers:
+        if each.name == chosen:
+            bits, unread = within(each, state.sections)
+            made = _added(made, _shaper(replace(each, rate=bits), made, shapers)).joined(State(unread=unread))
     return made
 
 
@@ -69,7 +83,7 @@ class _Tree:
             found, unread = options(kind, rest)
         except Unsaid as error:
             raise Unreadable(self._place, f"{words}: {error}") from None
-        self.unread += [Unread(self._place, f"{kind}: {each}") for each in unread]
+        self.unread += [Unread(self._place, f"{kind}: {each} is not known") for each in unread]
         return kind, found
 
     def qdisc(self, words: str, handle: str = "", parent: str = "", stab: Values | None = None) -> None:
@@ -287,8 +301,8 @@ def _qosmate_cake(given: Mapping[str, str], incoming: bool, kbit: int, layer: st
     return " ".join([*words, layer, given.get(f"EXTRA_PARAMETERS_{way}", "")])
 
 
-def _shaper(shaper: Shaper, state: State) -> State:
-    """Set up a shaper of another program: CAKE if that shapes, otherwise a discipline in a class of HTB."""
+def _shaper(shaper: Shaper, state: State, shapers: Sequence[Shaper]) -> State:
+    """Set up a shaper of another program: CAKE if that has the rate, otherwise a discipline in a class of HTB."""
     known = {each.device for each in state.qdiscs}
     tree = _Tree(shaper.device, shaper.place, shaper.text)
     bits = shaper.rate
@@ -300,9 +314,8 @@ def _shaper(shaper: Shaper, state: State) -> State:
         tree.unread.append(
             Unread(shaper.place, f"{shaper.device}: its rate changes with the load; {bits:.0f} bit/s is taken")
         )
-    if kind in ("cake", "tbf"):
-        found = {**words, ("bandwidth" if kind == "cake" else "rate"): bits}
-        tree.qdiscs.append(Qdisc(kind, shaper.device, shaper.place, "1:", "", found, None, {}, False, shaper.text))
+    if "bandwidth" in words and kind == "cake":
+        tree.qdiscs.append(Qdisc(kind, shaper.device, shaper.place, "1:", "", words, None, {}, False, shaper.text))
     else:
         tree.qdisc("htb default 10", "1:")
         tree.htb("1:10", "1:", f"rate {bits:.0f}bit ceil {bits:.0f}bit")
@@ -310,13 +323,11 @@ def _shaper(shaper: Shaper, state: State) -> State:
             Qdisc(kind, shaper.device, shaper.place, "110:", "1:10", words, None, {}, False, shaper.text)
         )
     if shaper.way == "down" and shaper.device not in known:
-        upper = next((each.device for each in state.shapers if each.way == "up"), "")
+        upper = next((each.device for each in shapers if each.way == "up" and each.name == shaper.name), "")
         if upper:
             tree.filters.append(Filter(upper, shaper.place, parent="ffff:", redirect=shaper.device, text=shaper.text))
     return tree.state()
 
 
-def rates(text: str) -> Iterator[float]:
-    """Yield the rates of a text such as ``20M/100M``, in bit/s."""
-    for part in text.split("/"):
-        yield value(RATE, part)
+def _file(state: State) -> Place:
+    return state.sources[0].place if state.sources else Place("the files")

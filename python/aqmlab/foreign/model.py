@@ -159,7 +159,8 @@ class Shaper:
     """What is to shape one direction of a device, as a configuration states it: `way` is ``down`` or ``up``.
 
     `kind` is the discipline in tc's words, empty if the program chooses; `least` and `most` bound a rate that a program
-    such as cake-autorate changes. `framing` has tc's words for CAKE about the link layer.
+    such as cake-autorate changes. `framing` has tc's words for CAKE about the link layer. `name` is that of the circuit
+    or queue, `parent` the site above it.
     """
 
     device: str
@@ -173,13 +174,16 @@ class Shaper:
     most: float | None = None
     enabled: bool = True
     text: str = ""
+    name: str = ""
+    parent: str = ""
 
 
 @dataclass(frozen=True)
 class Path:
     """A network without a router of ours, as simulators and emulators state it; rates by direction, delay of one way.
 
-    `buffer` is in tc's manner: a number with ``packets`` or ``bytes``. `recordings` are files with rates.
+    `buffer` and `aqm` are ours, by direction; `recordings` are files with rates; `access` and `far` have the delays of
+    other links at the senders and at the receivers.
     """
 
     place: Place
@@ -192,6 +196,7 @@ class Path:
     loss: Mapping[str, float] = field(default_factory=dict)
     access: Sequence[float] = ()
     places: Mapping[str, Place] = field(default_factory=dict)
+    far: Sequence[float] = ()
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aqmlab.foreign import tc_json, tc_script, tc_show, uci
+from aqmlab.foreign import cisco, mahimahi, measured, ns2, ns3, routeros, shapers, tc_json, tc_script, tc_show, uci
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Source, State, Unreadable
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -23,11 +23,25 @@ Reader = tuple[str, Callable[[str], bool], Callable[[str, str], State]]
 TEXTS: Sequence[Reader] = (
     ("a script of tc", tc_script.is_tc, tc_script.read),
     ("tc's output", tc_show.is_tc, tc_show.read),
+    ("LibreQoS' circuits", shapers.is_circuits, shapers.circuits),
+    ("cake-autorate's configuration", shapers.is_autorate, shapers.autorate),
+    ("RouterOS' export", routeros.is_export, routeros.read),
+    ("Cisco's policy maps", cisco.is_policy, cisco.read),
+    ("a script of ns-2", ns2.is_script, ns2.read),
+    ("ns-3's attributes", ns3.has_attributes, ns3.read),
+    ("a command line of Mahimahi", mahimahi.is_line, mahimahi.read),
     ("OpenWrt's UCI", uci.is_uci, uci.read),
 )
 """The formats that are text, in the order in which they are tried: name, how a text is recognized, and the reader."""
 
-_KNOWN = "tc -s -d [-j] qdisc/class/filter show, scripts of tc, OpenWrt's /etc/config/sqm and network"
+_KNOWN = ", ".join(
+    [
+        *("tc -s -d [-j] qdisc/class/filter show", "scripts of tc", "OpenWrt's sqm and qosmate", "cake-autorate"),
+        *("LibreQoS", "RouterOS' /queue export", "Cisco's policy maps", "scripts of ns-2", "attributes of ns-3"),
+        *("command lines of Mahimahi", "JSON of iperf3, irtt and flent"),
+    ]
+)
+"""The formats, for messages."""
 
 
 def read(paths: Sequence[str | os.PathLike[str]]) -> State:
@@ -127,6 +141,10 @@ def _json(name: str, text: str) -> State:
     if tc_json.is_tc(documents):
         state = tc_json.read(documents, lambda number: Place(name, lines[number]))
         return state.joined(State(sources=(Source(place, "tc's JSON"),)))
+    if len(documents) == 1 and measured.is_measurement(documents[0]):
+        return measured.read(name, documents[0]).joined(State(sources=(Source(place, "a measurement"),)))
+    if len(documents) == 1 and shapers.is_network(documents[0]):
+        return shapers.network(name, documents[0]).joined(State(sources=(Source(place, "LibreQoS' network"),)))
     raise Unreadable(place, f"JSON of no format that is known: one of {_KNOWN} is expected")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,13 +27,14 @@ ROUND_TRIP = 0.03
 
 @dataclass(frozen=True)
 class Given:
-    """What the user adds to the files: rates in bit/s of a link whose rate no file has, a round trip in s, devices."""
+    """What the user adds to the files: rates in bit/s of a link whose rate no file has, a round trip in s, names."""
 
     down: float | None = None
     up: float | None = None
     round_trip: float | None = None
     wan: str = ""
     lan: str = ""
+    of: str = ""
 
 
 @dataclass
@@ -110,7 +112,7 @@ def scenario(state: State, given: Given | None = None) -> str:
         _path(made, state.paths[0], given, state)
         notes += [(each.place, "a second network: only the first is taken") for each in state.paths[1:]]
     else:
-        whole = configured(state)
+        whole = configured(state, given.of)
         down, up = _ways(whole, given)
         _dumbbell(made, down, up, given)
         notes += [note for each in (down, up) if each for note in each.notes]
@@ -208,13 +210,7 @@ def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given) -
             )
         made.put(f"{prefix}rate", rate(bits), each.told.get("rate", "as given: no shaper"))
         made.put(f"{prefix}buffer", each.buffer, each.told.get("buffer", f"{each.device}: {_ASSUMED}"))
-    framings = [each for each in (first, second) if each and each.framing]
-    if framings:
-        made.put("framing", framings[0].framing, framings[0].told.get("framing", ""))
-        if len({each.framing for each in framings}) > 1 or (second and len(framings) == 1):
-            made.remark("The two directions state different link layers; a link has one: that of the first is taken.")
-    else:
-        made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
+    _frames(made, [each for each in (first, second) if each])
     _delays(made, first, second, given)
     for prefix, each in (("", first), ("reverse_", second)):
         if each is not None:
@@ -224,6 +220,19 @@ def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given) -
     for table, each in (("aqm", first), ("reverse_aqm", second)):
         if each is not None:
             made.table(table, each.aqm, each.told.get("aqm", f"{each.device}: no discipline"))
+
+
+def _frames(made: _Document, ways: Sequence[Way]) -> None:
+    """Write what a link adds to each packet: what the shapers of both directions count."""
+    stated = [each for each in ways if each.framing]
+    if stated and len({each.framing for each in ways}) > 1:
+        made.remark("The two directions state different link layers, of which a link has one.")
+        # CAKE counts for itself, whatever the link adds.
+        stated = [each for each in stated if "framing" not in each.aqm]
+    if stated:
+        made.put("framing", stated[0].framing, stated[0].told["framing"])
+    else:
+        made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
 
 
 def _delays(made: _Document, first: Way, second: Way | None, given: Given) -> None:
@@ -256,10 +265,10 @@ def _path(made: _Document, path: Path, given: Given, state: State) -> None:
     made.head("[dumbbell]")
     down, up = path.down or given.down, path.up or given.up
     if down is None and "down" not in path.recordings:
-        raise Unreadable(path.place, "states no rate of a link that has a queue: give it with --down 10mbit")
+        raise Unreadable(path.place, "no rate of the link with the queue is stated: give it with --down 10mbit")
     for prefix, way_, bits in (("", "down", down), ("reverse_", "up", up)):
         if way_ in path.recordings:
-            made.put(f"{prefix}rates", {"file": path.recordings[way_]}, origin(way_))
+            made.put(f"{prefix}rates", {"file": _trace(path, way_)}, origin(way_))
         elif bits:
             made.put(f"{prefix}rate", rate(bits), origin(way_) if getattr(path, way_) else "as given")
         if way_ in path.buffer:
@@ -274,20 +283,32 @@ def _path(made: _Document, path: Path, given: Given, state: State) -> None:
         )
     else:
         made.put("delay", time(delay) if delay else "0 s", origin("delay"))
-    access = list(path.access)
-    made.put(
-        "sender_delay", [time(each) if each else "0 s" for each in access] or "0 s", origin("access") if access else ""
-    )
-    made.put("receiver_delay", "0 s")
+    for key, delays in (("sender_delay", path.access), ("receiver_delay", path.far)):
+        made.put(key, [time(each) if each else "0 s" for each in delays] or "0 s", origin("access") if delays else "")
+    if path.recordings:
+        made.put("overhead", "4 B", "Mahimahi's tunnel counts 4 bytes with each packet")
     for table, way_ in (("aqm", "down"), ("reverse_aqm", "up")):
         if way_ in path.aqm:
             made.table(table, path.aqm[way_], origin(f"aqm {way_}"))
 
 
+def _trace(path: Path, way_: str) -> str:
+    """Return the path of a recording, which stands beside the file that names it or in the working folder."""
+    named = path.recordings[way_]
+    for folder in (pathlib.Path(path.place.file).parent, pathlib.Path()):
+        if (folder / named).is_file():
+            return str((folder / named).resolve())
+    raise Unreadable(path.place, f"{named}: no such file beside it: put the recording there")
+
+
 def _traffic(made: _Document, state: State) -> None:
+    names: set[str] = set()
     for flows in state.flows:
         made.head(f"[[traffic]] # {flows.place}")
-        for key, value in flows.table.items():
+        name = str(flows.table["name"])
+        name = name if name not in names else f"{name}-{len(names)}"
+        names.add(name)
+        for key, value in {**flows.table, "name": name}.items():
             made.put(key, value)
     if not state.flows:
         for table in _TRAFFIC:
@@ -297,7 +318,7 @@ def _traffic(made: _Document, state: State) -> None:
 
 
 def _notes(made: _Document, notes: Sequence[tuple[Place, str]], unread: Sequence[Unread]) -> None:
-    lines = list(_distinct([*notes, *((each.place, f"not understood: {each.text}") for each in unread)]))
+    lines = list(_distinct([*notes, *((each.place, each.text) for each in unread)]))
     if lines:
         made.lines += ["", "# Left out, or taken otherwise:"]
         for place, text in lines:

@@ -100,7 +100,7 @@ def _qdisc(document: Document, place: Place) -> State:
         stab={name: each for name, each in (document.get("stab") or {}).items() if each},
         text=f"{kind} of {document.get('dev', 'a device')}",
     )
-    return State(qdiscs=(qdisc,), unread=tuple(Unread(place, f"{kind}: {text}") for text in unread))
+    return State(qdiscs=(qdisc,), unread=tuple(Unread(place, f"{kind}: {text} is not known") for text in unread))
 
 
 def _handle(text: Any) -> str:
@@ -124,7 +124,7 @@ def _class(document: Document, place: Place) -> State:
         statistics=statistics(document["stats"]) if document.get("stats") else None,
         text=f"class {document['handle']}",
     )
-    return State(classes=(made,), unread=tuple(Unread(place, f"{kind}: {text}") for text in unread))
+    return State(classes=(made,), unread=tuple(Unread(place, f"{kind}: {text} is not known") for text in unread))
 
 
 def _filter(document: Document, place: Place) -> State:

@@ -198,7 +198,7 @@ class _Made:
             del self._devices[name]
 
     def _tell(self, unread: list[str], kind: str, place: Place) -> None:
-        self._unread += [Unread(place, f"{kind}: {word}") for word in unread]
+        self._unread += [Unread(place, f"{kind}: {word} is not known") for word in unread]
 
 
 def _thresholds(before: Values, found: Values) -> Values:

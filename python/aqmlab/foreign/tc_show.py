@@ -100,7 +100,7 @@ def read(name: str, text: str) -> State:
                 made, left = _head(line, place, device, context)
             except Unsaid as error:
                 raise Unreadable(place, f"{error}: save what tc prints, unchanged") from None
-            now = _Described(made, unread=[Unread(place, f"{made.kind}: {word}") for word in left])
+            now = _Described(made, unread=[Unread(place, f"{made.kind}: {word} is not known") for word in left])
             found.append(now)
         elif asked := COMMAND.search(line):
             device, context = asked[1], asked[2] or ""
