@@ -29,6 +29,7 @@ COMMANDS = (
     "evaluate",
     "seal",
     "verify",
+    "import",
     "advise",
     "tune",
     "analyse",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from functools import cache
@@ -100,7 +101,7 @@ def _declared(name: str) -> Any:
     added = plugins.entries("aqmlab.commands") if name in EXTRAS else {}
     if name in EXTRAS and name not in added:
         return _lacking(name)
-    module = import_module(added.get(name, f"aqmlab.cli.{name}"))
+    module = import_module(added.get(name, f"aqmlab.cli.{name}_" if keyword.iskeyword(name) else f"aqmlab.cli.{name}"))
     return getattr(module, name, None) or getattr(module, f"{name}_")  # list_: list is Python's own
 
 

@@ -1,0 +1,97 @@
+"""The command ``aqmlab import``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from aqmlab.cli import options
+from aqmlab.cli.terminal import BAD_USAGE, stop
+
+if TYPE_CHECKING:
+    from aqmlab.foreign.scenario import Given
+
+
+def import_(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="What tc shows, scripts of tc, configurations of routers, scripts of simulators, measurements.",
+            exists=True,
+            dir_okay=False,
+            readable=True,
+        ),
+    ],
+    out: Annotated[Path | None, options.out(help="Write the scenario to this file; default: print it.")] = None,
+    down: Annotated[
+        str | None, typer.Option("--down", metavar="RATE", help="Rate of a downlink that no file states, as 100mbit.")
+    ] = None,
+    up: Annotated[
+        str | None, typer.Option("--up", metavar="RATE", help="Rate of an uplink that no file states, as 20mbit.")
+    ] = None,
+    rtt: Annotated[
+        str | None, typer.Option("--rtt", metavar="TIME", help="Round trip that no file states; default: 30 ms.")
+    ] = None,
+    wan: Annotated[
+        str, typer.Option("--wan", metavar="DEVICE", help="The device that sends to the line, if that is not clear.")
+    ] = "",
+    lan: Annotated[
+        str, typer.Option("--lan", metavar="DEVICE", help="The device that sends to the home, if that is not clear.")
+    ] = "",
+    of: Annotated[
+        str, typer.Option("--of", metavar="NAME", help="The queue or circuit of several; default: the first.")
+    ] = "",
+) -> None:
+    """Make a scenario of what another program says about a link.
+
+    Reads what tc prints (text or JSON), scripts of tc, OpenWrt's sqm and qosmate, cake-autorate, LibreQoS, RouterOS,
+    Cisco's policy maps, scripts of ns-2 and ns-3, and command lines of Mahimahi; several files together are one link.
+    Each line of the scenario says from which line of which file it is, or that it was assumed; what has no counterpart
+    is listed at the end.
+    """
+    from aqmlab.files import write_text
+    from aqmlab.foreign.model import Unreadable
+    from aqmlab.foreign.read import read
+    from aqmlab.foreign.scenario import scenario
+    from aqmlab.scenario import Scenario
+
+    given = _given(down, up, rtt, wan, lan, of)
+    try:
+        text = scenario(read(files), given)
+    except Unreadable as error:
+        stop(BAD_USAGE, str(error))
+    Scenario.parse(text, str(out or "the scenario")).check()
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    write_text(out, text)
+    typer.echo(f"written to {out}; `aqmlab advise {out}` says what would be better")
+
+
+def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str, of: str) -> Given:
+    from aqmlab.foreign.scenario import Given
+
+    return Given(
+        down=_quantity("--down", down, "bit/s", "100mbit"),
+        up=_quantity("--up", up, "bit/s", "20mbit"),
+        round_trip=_quantity("--rtt", rtt, "s", "40ms"),
+        wan=wan,
+        lan=lan,
+        of=of,
+    )
+
+
+def _quantity(option: str, text: str | None, unit: str, like: str) -> float | None:
+    from aqmlab import _core
+
+    if text is None:
+        return None
+    found = _core.in_base_unit(text)
+    if found is None or found[1] != unit or found[0] <= 0:
+        raise typer.BadParameter(
+            f"{text}: must be {'a rate' if unit == 'bit/s' else 'a time'}, as {like}", param_hint=option
+        )
+    return float(found[0])

@@ -1,0 +1,190 @@
+"""Scripts of ns-2 in Tcl, as far as they state a bottleneck and its flows.
+
+# Sources
+The ns Manual, "Queue Management", and ``tcl/lib/ns-default.tcl`` of ns-2.35.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab.foreign.model import Flows, Path, Place, State, Unread, Unreadable
+from aqmlab.foreign.ns import NUMBER, RATES, TIMES, table
+
+_KINDS = {
+    "DropTail": ("droptail", ""),
+    "RED": ("red", "ns2.35"),
+    "CoDel": ("codel", "ns2.35"),
+    "sfqCoDel": ("fq_codel", ""),
+    "SFQ": ("sfq", ""),
+    "FQ": ("drr", ""),
+    "DRR": ("drr", ""),
+    "PI": ("pi", "ns2.35"),
+    "REM": ("rem", "ns2.35"),
+    "Vq": ("avq", "ns2.35"),
+    "PIE": ("pie", ""),
+}
+_TCPS = {"Tahoe": "tahoe", "": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
+
+
+def is_script(text: str) -> bool:
+    """Whether a text is a script for ns-2."""
+    return bool(
+        re.search(r"^\s*\$\w+\s+(?:duplex|simplex)-link\s", text, re.M)
+        or re.search(r"^\s*Queue/\w+ set \w+_", text, re.M)
+    )
+
+
+@dataclass
+class _Link:
+    ends: tuple[str, str]
+    rate: float
+    delay: float
+    queue: str
+    place: Place
+    duplex: bool = True
+    limit: str = ""
+    limit_at: Place | None = None
+    back: str = ""
+
+
+@dataclass
+class _Script:
+    name: str
+    variables: dict[str, str] = field(default_factory=dict)
+    links: list[_Link] = field(default_factory=list)
+    set: dict[str, dict[str, tuple[str, Place]]] = field(default_factory=dict)
+    agents: dict[str, tuple[int, Place]] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+
+    def filled(self, text: str) -> str:
+        """Fill in variables and sums, as far as they are known."""
+        for _ in range(4):
+            text = re.sub(
+                r"\$(?:\{([\w()]+)\}|([A-Za-z_]\w*(?:\(\w+\))?))",
+                lambda m: self.variables.get(m[1] or m[2], m[0]),
+                text,
+            )
+            text = re.sub(r"\[expr ([-+*/(). 0-9eE]+)\]", lambda m: _sum(m[1]), text)
+        return text
+
+
+def _sum(text: str) -> str:
+    try:
+        return f"{eval(text, {'__builtins__': {}}):.12g}" if len(text) < 100 and "**" not in text else text
+    except (SyntaxError, ZeroDivisionError, TypeError, ValueError, OverflowError):
+        return text
+
+
+def read(name: str, text: str) -> State:
+    """Read the slowest link with its queue, the others as access links, and the long flows of TCP."""
+    made = _Script(name)
+    repeats: list[tuple[int, int]] = []
+    depth = 0
+    for number, raw in enumerate(text.splitlines(), 1):
+        place = Place(name, number)
+        line = made.filled(re.sub(r";?#.*", "", raw) if re.match(r"\s*#|.*;\s*#", raw) else raw).strip()
+        if loop := re.match(r"for\s*\{\s*set \w+ (\d+)\s*\}\s*\{\s*\$\w+\s*(<=?)\s*(\d+)\s*\}", line):
+            count = int(loop[3]) - int(loop[1]) + (loop[2] == "<=")
+            repeats.append((depth, min(max(count, 0), 10_000)))
+        times = 1
+        for _, count in repeats:
+            times *= count
+        _line(made, line, place, min(times, 10_000))
+        depth += line.count("{") - line.count("}")
+        repeats = [each for each in repeats if each[0] < depth]
+    if not made.links:
+        raise Unreadable(
+            Place(name), "no duplex-link with a rate and a delay that are numbers here: write them in their place"
+        )
+    return _state(made)
+
+
+def _line(made: _Script, line: str, place: Place, times: int) -> None:
+    if found := re.match(r"set ([A-Za-z_]\w*(?:\(\w+\))?) (\S+)$", line):
+        made.variables[found[1]] = found[2].strip('"')
+    for found in re.finditer(r"new Agent/TCP(?:/(\w+))?(?=[\]\s;]|$)", line):
+        kind = found[1] or ""
+        if kind not in ("FullTcp",) and not kind.startswith("Sink"):
+            before = made.agents.get(kind, (0, place))
+            made.agents[kind] = before[0] + times, before[1]
+    if found := re.match(
+        rf"\$\w+ (duplex|simplex)-link (\S+) (\S+) ({NUMBER})([kKmMgG]?)(?:b|bps)? ({NUMBER})(m?s?|us) ([\w/]+)",
+        line,
+    ):
+        bits = float(found[4]) * RATES[found[5].lower()]
+        delay = float(found[6]) * TIMES.get("ms" if found[7] == "m" else found[7], 1.0)
+        made.links.append(_Link((found[2], found[3]), bits, delay, found[8], place, found[1] == "duplex"))
+    elif re.match(r"\$\w+ (duplex|simplex)-link ", line):
+        made.unread.append(Unread(place, f"{line}: its rate, delay or queue is not known"))
+    elif found := re.match(r"\$\w+ queue-limit (\S+) (\S+) (\d+)", line):
+        for each in made.links:
+            if each.ends == (found[1], found[2]):
+                each.limit, each.limit_at = found[3], place
+            elif each.ends == (found[2], found[1]):
+                each.back = found[3]
+    elif found := re.match(r"(Queue(?:/\w+)?|Agent/TCP\S*) set (\w+) (\S+)", line):
+        made.set.setdefault(found[1], {})[found[2]] = found[3], place
+
+
+def _state(made: _Script) -> State:
+    slowest = min(made.links, key=lambda each: each.rate)
+    kind = _KINDS.get(slowest.queue)
+    if kind is None:
+        raise Unreadable(
+            slowest.place, f"queue {slowest.queue} has no counterpart here; those that have one: {', '.join(_KINDS)}"
+        )
+    given = dict(made.set.get(f"Queue/{slowest.queue}", {}))
+    limit, at = slowest.limit, slowest.limit_at
+    if not limit:
+        limit, at = given.get("limit_") or made.set.get("Queue", {}).get("limit_") or ("50", slowest.place)
+    left = list(made.unread)
+    aqm = table(slowest.place, kind, given, left)
+    own = given.get("limit_", made.set.get("Queue", {}).get("limit_", ("50", slowest.place)))[0]
+    buffers = {"down": _buffer(aqm, limit, given)}
+    # A duplex link has the discipline in both directions.
+    aqms = {"down": aqm}
+    if slowest.duplex:
+        aqms["up"], buffers["up"] = aqm, _buffer(aqm, slowest.back or own, given)
+    others = [each for each in made.links if each is not slowest]
+    near = list(dict.fromkeys(each.delay for each in others if slowest.ends[0] in each.ends))
+    far = list(dict.fromkeys(each.delay for each in others if slowest.ends[1] in each.ends))
+    if len(others) > len([each for each in others if set(slowest.ends) & set(each.ends)]):
+        left.append(Unread(slowest.place, "links that do not meet the slowest are left out"))
+    window = made.set.get("Agent/TCP", {}).get("window_", ("20", slowest.place))
+    flows = []
+    for agent, (count, place) in made.agents.items():
+        entry = {"name": f"tcp-{agent.lower()}" if agent else "tcp", "count": count, "start": "uniform(0 s, 1 s)"}
+        entry["tcp"] = f"ns2.35:flavour={_TCPS.get(agent, 'newreno')}" + (
+            f",max_window={window[0]}" if window[0].isdigit() else ""
+        )
+        flows.append(Flows(place, entry))
+        if agent not in _TCPS:
+            left.append(Unread(place, f"Agent/TCP/{agent} has no counterpart: newreno is taken"))
+    path = Path(
+        slowest.place,
+        slowest.rate,
+        slowest.rate,
+        slowest.delay,
+        buffers,
+        aqms,
+        {},
+        {},
+        tuple(near),
+        {"buffer down": at or slowest.place},
+        tuple(far),
+    )
+    return State(paths=(path,), flows=tuple(flows), unread=tuple(left))
+
+
+def _buffer(aqm: Mapping[str, Any], limit: str, given: Mapping[str, tuple[str, Place]]) -> str:
+    """Return what a limit lets wait: ns-2's disciplines ask at different moments whether it is reached."""
+    number = int(float(limit)) if re.fullmatch(NUMBER, limit) else 50
+    octets = aqm.get("bytes", aqm.get("preset") == "ns2.35" and aqm["name"] == "red")
+    if octets:
+        mean = given.get("mean_pktsize_", ("500", None))[0]
+        return f"{max(1, number) * int(float(mean))} B"
+    return f"{max(1, number - (aqm['name'] in ('droptail', 'rem')))} packets"
