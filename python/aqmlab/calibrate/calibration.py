@@ -9,10 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from aqmlab import _core
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load
 from aqmlab.calibrate.inference import Posterior, infer
 from aqmlab.calibrate.recording import Recording, Unusable, recorded
 from aqmlab.calibrate.view import View, plateau, statistics
+from aqmlab.presenters import presented
+from aqmlab.runs.replication import run
 from aqmlab.scenario import Scenario
 
 SURE = 0.6
@@ -38,7 +41,7 @@ class Interval:
         return {"value": self.value, "low": self.low, "high": self.high}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """What measurements say of a link.
 
@@ -54,8 +57,6 @@ class Calibration:
     other: float
     families: Mapping[str, float]
     fair: float
-    reached: bool
-    """Whether the queue was ever seen full, so that the buffer's upper end means something."""
     posterior: Posterior
     view: View
 
@@ -77,6 +78,34 @@ class Calibration:
         """Return the scenario of that link, with the transfers and the probe of the measurement."""
         post = self.posterior
         return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
+
+    def link(self) -> Scenario:
+        """Return that scenario for `aqmlab advise`; the other direction has the same rate, which nobody measured."""
+        return self.scenario().with_({"dumbbell.reverse_rate": "auto"})
+
+    def simulated(self) -> View:
+        """Run that scenario, and look at it as the tools looked at the network."""
+        return self.posterior.load.view(run(self.scenario()))
+
+    def document(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return {
+            "rate": self.rate.document(),
+            "base_rtt": self.base_rtt.document(),
+            "buffer": self.buffer.document(),
+            "buffer_time": self.buffer_time.document(),
+            "families": dict(self.families),
+            "family": self.family,
+            "fair": self.fair,
+            "other_traffic": self.other,
+            "measurements": list(self.recording.names),
+            "simulated": self.posterior.simulated,
+            "seed": self.posterior.seed,
+            "version": _core.__version__,
+        }
+
+    def __repr__(self) -> str:
+        return str(presented("calibration.text", self))
 
 
 def calibrate(
@@ -174,7 +203,6 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
         float(np.dot([one["other"] > 0 for one in values], post.weights)),
         families,
         post.probability(lambda kind: KINDS[kind].fair),
-        True,
         post,
         view,
     )

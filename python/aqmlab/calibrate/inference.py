@@ -16,10 +16,13 @@ from aqmlab.calibrate.hypothesis import KINDS, Load, prior
 from aqmlab.calibrate.view import statistics
 from aqmlab.runs.replication import compare_scenarios
 
-FIRST, ROUNDS, EACH = 24, 3, 96
-"""Links of each kind drawn from the prior; rounds after that, and links in a round, of all kinds."""
+FIRST, EACH = 40, 160
+"""Links of each kind drawn from the prior, and links of all kinds in each later round."""
 
-PACKETS = 6e7
+WIDTHS = (0.15, 0.1, 0.07, 0.05)
+"""Of each later round, the standard deviation of the steps by which links are drawn around others in the unit cube."""
+
+PACKETS = 4e7
 """Packets that may be simulated in all; where a run has many there are fewer runs."""
 
 BEST, SEEDS = 6, 4
@@ -34,9 +37,6 @@ EFFECTIVE = 8.0
 LEAST = 12.0
 """The least number of links that the answer rests on; with fewer, less alike ones count too."""
 
-WIDTH = 0.12
-"""Standard deviation of the steps by which links are drawn around others, in the unit cube."""
-
 BATCH = 48
 
 
@@ -46,12 +46,12 @@ class Cloud:
 
     points: list[np.ndarray] = field(default_factory=list)
     statistics: list[Mapping[str, float]] = field(default_factory=list)
-    centres: list[tuple[np.ndarray, float]] = field(default_factory=list)
+    centres: list[tuple[np.ndarray, float, float]] = field(default_factory=list)
     uniform: int = 0
 
     def density(self, point: np.ndarray) -> float:
         """Return how densely links were drawn at a point, in numbers for the whole cube."""
-        around = sum(float(count * np.prod(_bell(point, centre))) for centre, count in self.centres)
+        around = sum(float(count * np.prod(_bell(point, centre, width))) for centre, width, count in self.centres)
         return self.uniform + around
 
 
@@ -83,9 +83,9 @@ def infer(
     """Find which links are like a recording with the statistics `seen`."""
     rng = np.random.default_rng(seed)
     packets = load.rate * load.seconds / 8 / load.hosts[0].packet * 2
-    share = float(np.clip(PACKETS / packets / (len(KINDS) * FIRST + ROUNDS * EACH), 0.35, 1.0))
+    share = float(np.clip(PACKETS / packets / (len(KINDS) * FIRST + len(WIDTHS) * EACH), 0.35, 1.0))
     first, each = max(8, round(FIRST * share)), round(EACH * share)
-    total = len(KINDS) * first + ROUNDS * each + BEST * SEEDS
+    total = len(KINDS) * first + len(WIDTHS) * each + BEST * SEEDS
     clouds = {name: Cloud() for name in KINDS}
     simulate = _Simulator(load, seed, jobs, total, progress)
     for name, cloud in clouds.items():
@@ -94,17 +94,23 @@ def infer(
     simulate.missing(clouds)
     names = [name for name in seen if all(name in one for cloud in clouds.values() for one in cloud.statistics)]
     scale = np.full(len(names), 0.3)
-    for number in range(ROUNDS):
+    for number, width in enumerate(WIDTHS):
         distances = {name: _distances(cloud, seen, names, scale) for name, cloud in clouds.items()}
         if number == 1:
             scale = _scatter(simulate, clouds, distances, names)
             distances = {name: _distances(cloud, seen, names, scale) for name, cloud in clouds.items()}
-        _refine(clouds, distances, each, rng)
+        _refine(clouds, distances, each, width, rng)
         simulate.missing(clouds)
     return _weighed(load, clouds, seen, names, scale, seed)
 
 
-def _refine(clouds: Mapping[str, Cloud], distances: Mapping[str, np.ndarray], count: int, rng: np.random.Generator) -> None:
+def _refine(
+    clouds: Mapping[str, Cloud],
+    distances: Mapping[str, np.ndarray],
+    count: int,
+    width: float,
+    rng: np.random.Generator,
+) -> None:
     """Draw more links around the most alike of each kind, more of the kinds that are more alike."""
     best = {name: float(np.sort(each)[:3].mean()) for name, each in distances.items()}
     least = min(best.values())
@@ -115,10 +121,10 @@ def _refine(clouds: Mapping[str, Cloud], distances: Mapping[str, np.ndarray], co
         order = np.argsort(distances[name])[: max(3, len(cloud.points) // 10)]
         centres = [cloud.points[place] for place in order]
         for centre in centres:
-            cloud.centres.append((centre, number / len(centres)))
+            cloud.centres.append((centre, width, number / len(centres)))
         for place in range(number):
             centre = centres[place % len(centres)]
-            step = rng.normal(size=len(centre)) * WIDTH
+            step = rng.normal(size=len(centre)) * width
             cloud.points.append(_folded(centre + step))
 
 
@@ -127,10 +133,10 @@ def _folded(point: np.ndarray) -> np.ndarray:
     return 1 - np.abs(1 - np.mod(point, 2))
 
 
-def _bell(point: np.ndarray, centre: np.ndarray) -> np.ndarray:
+def _bell(point: np.ndarray, centre: np.ndarray, width: float) -> np.ndarray:
     """Return the density of the steps along each coordinate, with those that were reflected."""
     reflected = np.stack([point, -point, 2 - point])
-    return (np.exp(-(((reflected - centre) / WIDTH) ** 2) / 2) / (WIDTH * np.sqrt(2 * np.pi))).sum(axis=0)
+    return (np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))).sum(axis=0)
 
 
 def _distances(cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray) -> np.ndarray:

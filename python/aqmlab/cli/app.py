@@ -29,6 +29,8 @@ COMMANDS = (
     "evaluate",
     "seal",
     "verify",
+    "calibrate",
+    "probe-plan",
     "advise",
     "tune",
     "analyse",
