@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from aqmlab import _core
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load
 from aqmlab.calibrate.inference import Posterior, infer
 from aqmlab.calibrate.recording import Recording, Unusable, recorded
-from aqmlab.calibrate.view import View, plateau, statistics
+from aqmlab.calibrate.view import View, plateau, statistics, windows
 from aqmlab.presenters import presented
 from aqmlab.runs.replication import run
 from aqmlab.scenario import Scenario
@@ -23,6 +23,9 @@ SURE = 0.6
 
 FINEST = 0.005
 """The least distance of simulated probes, in s."""
+
+AROUND = 1.12
+"""By this factor the rate may be beyond what the windows of the transfers show."""
 
 _BASE = 20
 """Of the shortest round trips, that of which rank is surely no shorter than the true one."""
@@ -140,14 +143,14 @@ def calibrate(
     view = _view(found, base)
     packet = found.hosts[0].packet
     seen = statistics(view, base, packet)
-    rate = plateau(view, packet)
-    known = view.delay[~np.isnan(view.delay)]
-    longest = float(max(known.max(), np.nanmax(view.tcp, initial=0.0)))
+    rate = plateau(view, base, packet)
+    longest = float(max(view.delay.max(), np.nanmax(view.tcp, initial=0.0)))
     _require_load(found, view, longest, packet * 8 / rate)
     product = rate * base / 8
     load = Load(
         base=base,
-        rate=rate,
+        rate=rate / AROUND,
+        fastest=max(rate, float(windows(view, base, packet)[0].max())) * AROUND,
         lowest=max(3 * packet, 0.05 * product),
         highest=max(30 * packet, 16 * product, 3 * longest * rate / 8),
         hosts=found.hosts,
@@ -167,19 +170,20 @@ def _interval(found: Recording) -> float:
 
 def _base(found: Recording) -> tuple[float, Interval]:
     """Return the shortest round trip, and where the true one is: less by the clock's steps, more by what is always there."""
-    there = np.sort(np.concatenate([found.idle, found.rtt[~np.isnan(found.rtt)]]))
+    there = np.sort(np.concatenate([found.idle, found.rtt]))
     least = float(there[0])
     high = max(float(there[min(_BASE, len(there) - 1)]), least * 1.002, least + 5e-5)
     return least, Interval(least, least * 0.998 - 5e-5, high)
 
 
 def _view(found: Recording, base: float) -> View:
-    return View(found.times, found.rtt - base, found.step, found.rate, found.repeated, found.tcp - base, found.retransmits)
+    delay, tcp = found.rtt - base, found.tcp - base
+    return View(found.times, delay, found.lost, found.step, found.rate, found.repeated, tcp, found.retransmits)
 
 
 def _require_load(found: Recording, view: View, longest: float, packet: float) -> None:
     """Refuse a transfer that the link never limited."""
-    lost = np.isnan(view.delay).any() or bool(found.retransmits)
+    lost = len(view.lost) > 0 or bool(found.retransmits)
     if longest < max(3 * packet, 1e-3) and not lost:
         raise Unusable(
             f"{', '.join(found.names)}: no queue and no loss, the transfer never reached the link's rate: "
@@ -193,13 +197,16 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
     rates = np.array([one["rate"] for one in values]) * off
     buffers = np.array([one["buffer"] for one in values])
     rate = _quantiles(rates, post.weights, 0.004)
+    # It holds what was seen in it; if it never was full, nothing else bounds it from below.
+    seen_full = float(view.delay.max()) * rate.value / 8
+    buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)
     families = {name: post.probability(lambda kind, name=name: KINDS[kind].family == name) for name in FAMILIES}
     return Calibration(
         found,
         trip,
         rate,
-        _quantiles(buffers, post.weights, 0.02),
-        _quantiles(buffers * 8 / rates, post.weights, 0.02),
+        replace(buffer, low=min(buffer.low, seen_full)),
+        replace(time, low=min(time.low, float(view.delay.max()))),
         float(np.dot([one["other"] > 0 for one in values], post.weights)),
         families,
         post.probability(lambda kind: KINDS[kind].fair),

@@ -22,6 +22,9 @@ from aqmlab.calibrate.view import View
 LEAD = 0.5
 """Simulated seconds before the load."""
 
+PHASE = 0.02
+"""The transfers begin within so many seconds after that."""
+
 FAST, ROOMY = "100 Gbit/s", "1000000 packets"
 
 CONTROLS = ("cubic", "reno", "bbr")
@@ -79,8 +82,8 @@ _MEAN = 1000
 
 
 def _red(u: Sequence[float], buffer: float) -> Mapping[str, Any]:
-    # As tc's manual advises; with thresholds of less than a few packets tc finds no weight.
-    highest = max(buffer * (0.15 + 0.8 * u[0]), 3 * _MEAN)
+    # With thresholds of less than a few packets, or of very many, tc finds no weight and no logarithm.
+    highest = min(max(buffer * (0.15 + 0.8 * u[0]), 3 * _MEAN), 16e6)
     lowest = max(highest * (0.15 + 0.45 * u[1]), 1.6 * _MEAN)
     return {
         "name": "red",
@@ -89,7 +92,10 @@ def _red(u: Sequence[float], buffer: float) -> Mapping[str, Any]:
         "min_bytes": f"{lowest:.0f} B",
         "max_bytes": f"{highest:.0f} B",
         "mean_packet": f"{_MEAN} B",
-        "burst": math.ceil((2 * lowest + highest) / (3 * _MEAN)),
+        # As tc's manual advises, and with a weight that the kernel accepts beside such thresholds.
+        "burst": math.ceil(
+            min((2 * lowest + highest) / 3 / _MEAN, lowest / _MEAN + 0.7 * 2 ** (31 - int(highest).bit_length()))
+        ),
         "max_p": round(_between(u[2], 0.01, 0.3), 4),
     }
 
@@ -116,11 +122,13 @@ def prior(name: str) -> float:
 class Load:
     """What is known: round trips, who sends, for how long, how it was looked at, and first estimates.
 
-    ``rate`` is in bit/s of IP packets, ``lowest`` and ``highest`` are the buffers in bytes that are thought possible.
+    ``rate`` and ``fastest`` are the ends of what is thought possible, in bit/s of IP packets, as are ``lowest`` and
+    ``highest`` of the buffer in bytes.
     """
 
     base: float
     rate: float
+    fastest: float
     lowest: float
     highest: float
     hosts: Sequence[Host]
@@ -132,14 +140,11 @@ class Load:
     counted: bool
     """Whether segments sent again were recorded in each bin."""
 
-    spread: float = 0.1
-    """Half the width of the prior of the rate's logarithm."""
-
     def values(self, u: Sequence[float]) -> dict[str, float]:
         """Return rate, buffer and the share of other traffic at a point."""
         share = 0.0 if u[2] < 0.5 else _between(u[3], 0.01, 0.3)
         return {
-            "rate": self.rate * math.exp(self.spread * (2 * u[0] - 1)) / (1 - share / 2),
+            "rate": _between(u[0], self.rate, self.fastest),
             "buffer": _between(u[1], self.lowest, self.highest),
             "other": share,
         }
@@ -194,7 +199,8 @@ class Load:
             "name": f"bulk{number}",
             "kind": "ftp",
             "count": host.flows,
-            "start": f"{LEAD} s",
+            # Seeds differ in the phase between transfers and probes.
+            "start": f"uniform({LEAD} s, {LEAD + PHASE} s)",
             "packet_size": f"{host.packet} B",
             "from": [f"sender{number}"],
             "to": [f"receiver{number}"],
@@ -210,8 +216,11 @@ class Load:
         def column(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
             return series[name].fill_null(np.nan).to_numpy().astype(float)[start : start + count]
 
-        # The probe's delay on the reverse way is nothing here.
-        rtt = column("probe.rtt") if "probe.rtt" in series.columns else np.full(count, np.nan)
+        # A round trip stands in the bin in which the answer came; the way back takes nothing but its half.
+        rtt, drops = column("probe.rtt"), column(f"{link}.probe.drops")
+        at = np.arange(len(rtt)) * self.interval
+        back = ~np.isnan(rtt)
+        times = at[back] - rtt[back]
         bulk = [f"{link}.bulk{number}" for number in range(1, len(self.hosts) + 1)]
         per = max(1, round(self.step / self.interval))
         bins = len(rtt) // per
@@ -220,16 +229,20 @@ class Load:
             return values[: bins * per].reshape(bins, per)
 
         rate = sum(column(f"{name}.throughput") for name in bulk)
-        drops = sum(column(f"{name}.drops") for name in bulk)
+        gone = np.asarray(sum(column(f"{name}.drops") for name in bulk))
         sent, waited = column(f"{bulk[0]}.departures"), np.nan_to_num(column(f"{bulk[0]}.delay"))
         weight = binned(sent).sum(axis=1)
         tcp = np.divide(binned(sent * waited).sum(axis=1), weight, out=np.full(bins, np.nan), where=weight > 0)
+        # The sender learns of a loss a round trip later.
+        told = at + self.base + waited
+        repeated = np.histogram(told, np.arange(bins + 1) * self.interval * per, weights=gone)[0]
         return View(
-            times=np.arange(len(rtt)) * self.interval,
-            delay=rtt - self.base,
+            times=times[times >= 0],
+            delay=np.maximum(rtt[back] - self.base, 0.0)[times >= 0],
+            lost=np.repeat(at, drops.astype(int)),
             step=self.step,
             rate=binned(np.asarray(rate)).mean(axis=1),
-            repeated=binned(np.asarray(drops)).sum(axis=1) if self.counted else np.full(bins, np.nan),
+            repeated=repeated.astype(float) if self.counted else np.full(bins, np.nan),
             tcp=tcp if self.sampled else np.full(bins, np.nan),
-            total=float(np.asarray(drops).sum()),
+            total=float(gone.sum()),
         )

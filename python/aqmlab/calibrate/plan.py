@@ -150,7 +150,8 @@ def _load(rate: float, base: float, lowest: float, highest: float, flows: int) -
     seconds = float(np.clip(20 * np.sqrt(3e7 / rate), 8, 20))
     return Load(
         base=base,
-        rate=rate,
+        rate=rate / 1.1,
+        fastest=rate * 1.1,
         lowest=lowest,
         highest=highest,
         hosts=[Host(flows, 1448, "cubic")],
@@ -170,6 +171,7 @@ def _looked_at(view: View, way: Way) -> View:
     return View(
         times=view.times[::every],
         delay=view.delay[::every],
+        lost=view.lost[::every],
         step=view.step * per,
         rate=view.rate[: bins * per].reshape(bins, per).mean(axis=1),
         repeated=view.repeated[: bins * per].reshape(bins, per).sum(axis=1) if way.sender else nothing,

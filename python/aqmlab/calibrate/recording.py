@@ -56,8 +56,8 @@ class Host:
 class Recording:
     """One link under load, in bins of `step` seconds from the beginning of the load on.
 
-    ``idle`` has round trips in s before it. ``trips`` and ``rtt`` are when, and how long in s, probes were under way;
-    NaN is a lost probe. ``rate`` is that of IP packets in bit/s that brought data, ``repeated`` the segments sent again
+    ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
+    ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP packets in bit/s that brought data, ``repeated`` the segments sent again
     in a bin, ``tcp`` the round trip in s that the senders measured: NaN throughout if nobody recorded it.
     """
 
@@ -65,6 +65,8 @@ class Recording:
     idle: Array
     times: Array
     rtt: Array
+    lost: Array
+    interval: float
     step: float
     rate: Array
     repeated: Array
@@ -78,11 +80,6 @@ class Recording:
     def seconds(self) -> float:
         """How long the load was."""
         return self.step * len(self.rate)
-
-    @property
-    def interval(self) -> float:
-        """Seconds from one probe to the next."""
-        return float(np.median(np.diff(self.times))) if len(self.times) > 1 else self.step
 
 
 def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
@@ -109,14 +106,16 @@ def together(found: Sequence[Measured]) -> Recording:
     zero = _times([one.began for one, _ in transfers]).min()
     begin = zero - (probe.began or 0.0)
     last = min((one.began or 0.0) + one.rates[0][0] + transfer.seconds for one, transfer in transfers) - zero
-    times, rtt = _with_losses(probe)
-    before = rtt[(times < begin - 0.05) & ~np.isnan(rtt)]
+    times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
+    lost = np.array(probe.lost, float)
+    before = rtt[times < begin - 0.05]
     if not begin - 1e5 < times[-1] or times[0] > begin + last:
         apart = abs(begin) if times[0] < begin else times[0] - begin
         raise Unusable(f"{names}: recorded {apart:.0f} s apart: {_HOW}")
     if len(before) < IDLE:
         raise Unusable(f"{probe.name}: {len(before)} round trips before the load, no idle period: {_HOW}")
-    within = (times >= begin) & (times < begin + min(last, LONGEST))
+    end = begin + min(last, LONGEST)
+    within = (times >= begin) & (times < end)
     step = max(_step(one.rates) for one, _ in transfers)
     count = int(min(last, LONGEST) / step + 1e-6)
     if count * step < SHORTEST or within.sum() < 20:
@@ -143,6 +142,8 @@ def together(found: Sequence[Measured]) -> Recording:
         before,
         times[within] - begin,
         rtt[within],
+        lost[(lost >= begin) & (lost < end)] - begin,
+        float(np.median(np.diff(times))),
         step,
         rate,
         repeated if known else np.full(count, np.nan),
@@ -158,12 +159,6 @@ def _times(values: Iterable[float | None]) -> Array:
 
 def _seconds(pairs: Sequence[tuple[float, float]]) -> Array:
     return _times([value for _, value in pairs])
-
-
-def _with_losses(probe: Measured) -> tuple[Array, Array]:
-    """Return when probes left and how long they were under way, NaN for lost ones."""
-    pairs = sorted([*probe.delays, *((t, np.nan) for t in probe.lost)])
-    return _times([t for t, _ in pairs]), np.array([trip for _, trip in pairs], float)
 
 
 def _step(rates: Sequence[tuple[float, float]]) -> float:

@@ -17,19 +17,31 @@ if TYPE_CHECKING:
     Array = NDArray[np.float64]
 
 QUANTILES = (2, 10, 25, 50, 75, 90, 98, 100)
+
+BELOW = 2
+"""Packets of delay below which differences do not count: there links differ in how they count the one under way."""
+
 PACKETS = 150
 """A window of the rate has at least so many packets, so that one more or less does not count."""
+
+FEWEST = 5
+"""The least number of windows with a queue from which the rate is taken."""
+
+CLOSE = 0.015
+"""Relative width of the bell by which windows of one rate are counted."""
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """A link under load: the queue's delay in s that probes met (NaN if lost), and bins of `step` seconds.
+    """A link under load: when probes left and the queue's delay that they met, in s, and bins of `step` seconds.
 
-    ``rate`` is in bit/s of IP packets, ``repeated`` in segments, ``tcp`` is the queue's delay in s of the data.
+    ``lost`` has the times of lost probes. ``rate`` is in bit/s of IP packets, ``repeated`` in segments, ``tcp`` is the
+    queue's delay in s of the data.
     """
 
     times: Array
     delay: Array
+    lost: Array
     step: float
     rate: Array
     repeated: Array
@@ -37,48 +49,75 @@ class View:
     total: float | None = None
 
 
-def plateau(view: View, packet: float) -> float:
-    """Return the rate that most windows have when the queue is not empty, in bit/s: what the link carries.
+def windows(view: View, base: float, packet: float) -> tuple[Array, Array, Array]:
+    """Return the mean rate in windows of some packets, whether the queue was never empty in each, and which are calm.
 
-    Data that waits for a lost segment comes all at once, so that single bins are faster than the link.
+    No losses are near calm ones: data that waits for a lost segment comes late, and then all at once.
     """
-    typical = float(np.quantile(view.rate, 0.75))
-    width = max(1, int(np.ceil(PACKETS * packet * 8 / max(typical, 1.0) / view.step)))
+    typical = max(float(np.quantile(view.rate, 0.75)), 1.0)
+    width = max(1, int(np.ceil(PACKETS * packet * 8 / typical / view.step)))
     width = min(width, max(1, len(view.rate) // 6))
-    means = np.convolve(view.rate, np.ones(width) / width, "valid")
-    low, high = np.quantile(means, 0.5), np.quantile(means, 0.98)
+    least = np.full(len(view.rate), np.inf)
+    which = (view.times / view.step).astype(int)
+    np.minimum.at(least, np.minimum(which, len(least) - 1), view.delay)
+    # A flow's own queue is seen by the flow alone.
+    least = np.where(np.isfinite(least), np.fmax(least, np.nan_to_num(view.tcp)), 0.0)
+    after = 1 + int(np.ceil(base / view.step))
+    lossy = np.convolve(np.nan_to_num(view.repeated) > 0, np.ones(2 * after + 1), "same") > 0
+    busy = (least > BELOW * packet * 8 / typical).astype(float)
+    ones = np.ones(width)
+    means = np.convolve(view.rate, ones / width, "valid")
+    calm = np.convolve(lossy, ones, "valid") < 0.5
+    return means, calm & (np.convolve(busy, ones, "valid") > width - 0.5), calm
+
+
+def plateau(view: View, base: float, packet: float) -> float:
+    """Return the rate that most windows have in which the queue is never empty, in bit/s: what the link carries.
+
+    If the fastest windows are clearly faster, others filled the queue in those, and the fastest are taken.
+    """
+    means, busy, calm = windows(view, base, packet)
+    if np.count_nonzero(calm) < FEWEST:
+        calm = np.full(len(means), True)
+    fast = _mode(means[calm & (means >= np.quantile(means[calm], 0.9))])
+    if np.count_nonzero(busy) < FEWEST:
+        return fast
+    usual = _mode(means[busy])
+    return fast if fast > 1.1 * usual else usual
+
+
+def _mode(values: Array) -> float:
+    """Return the mean of the values around which most are."""
+    low, high = np.quantile(values, [0.1, 0.98])
     around = np.linspace(low, high, 200) if high > low else np.array([low])
-    close = 0.01 + packet * 8 / (width * view.step * max(typical, 1.0)) / 2
-    score = [np.exp(-(((means / one - 1) / close) ** 2) / 2).sum() for one in around]
+    score = [np.exp(-(((values / one - 1) / CLOSE) ** 2) / 2).sum() for one in around]
     best = around[int(np.argmax(score))]
-    near = means[np.abs(means / best - 1) < 2 * close]
-    return float(near.mean()) if len(near) else float(best)
+    return float(values[np.abs(values / best - 1) < 2 * CLOSE].mean())
 
 
 def statistics(view: View, base: float, packet: float) -> dict[str, float]:
     """Return the statistics by name; logarithms of what is positive, so that a difference is a relative one."""
-    rate = plateau(view, packet)
-    one = packet * 8 / rate
-    floor = one + 3e-4
+    rate = plateau(view, base, packet)
+    floor = BELOW * packet * 8 / rate + 3e-4
     seconds = view.step * len(view.rate)
     first = float(np.clip(30 * base, 1.5, seconds / 4))
     found = {"rate": np.log(rate)}
     late, bins = view.times >= first, np.arange(len(view.rate)) * view.step >= first
-    known = ~np.isnan(view.delay)
-    start, rest = view.delay[~late & known], view.delay[late & known]
+    start, rest = view.delay[~late], view.delay[late]
     if len(start) < 3 or len(rest) < 10:
-        start = rest = view.delay[known]
+        start = rest = view.delay
     found["start.max"] = np.log(start.max() + floor)
     found["start.mean"] = np.log(start.mean() + floor)
     for share, value in zip(QUANTILES, np.percentile(rest, QUANTILES), strict=True):
         found[f"delay.{share}"] = np.log(value + floor)
     peak, middle = np.percentile(rest, 98), (np.percentile(rest, 10) + np.percentile(rest, 90)) / 2
-    found["lost.start"] = np.log(np.mean(~known[~late]) + 0.003) if (~late).any() else 0.0
-    found["lost"] = np.log(np.mean(~known[late]) + 0.001)
+    early = np.count_nonzero(view.lost < first)
+    found["lost.start"] = np.log(early / (len(start) + early) + 0.01)
+    found["lost"] = np.log((len(view.lost) - early) / (len(rest) + len(view.lost) - early) + 0.002)
     found["rough"] = np.log((np.abs(np.diff(rest)).mean() + floor / 10) / (rest.mean() + floor))
     found["crossings"] = np.log1p(np.count_nonzero(np.diff(rest > middle)) / seconds)
     found["full"] = float(np.mean(rest > 0.9 * peak))
-    found["empty"] = float(np.mean(rest < floor))
+    found["empty"] = float(np.mean(rest < floor / 2))
     found["used"] = float(view.rate[bins].mean() / rate)
     found["used.start"] = float(view.rate[~bins].mean() / rate)
     width = max(1, round(max(0.5, 4 * base) / view.step))
@@ -91,8 +130,8 @@ def statistics(view: View, base: float, packet: float) -> dict[str, float]:
     there = ~np.isnan(view.tcp)
     if there[bins].any():
         for share, value in zip((10, 50, 90), np.percentile(view.tcp[bins & there], (10, 50, 90)), strict=True):
-            found[f"tcp.{share}"] = np.log(max(value, 0.0) + floor)
-        found["tcp.start"] = np.log(max(view.tcp[there & ~bins].max(initial=0.0), 0.0) + floor)
+            found[f"tcp.{share}"] = np.log(max(value, 0.0) + 2 * floor)
+        found["tcp.start"] = np.log(max(view.tcp[there & ~bins].max(initial=0.0), 0.0) + 2 * floor)
     return {name: float(value) for name, value in found.items()}
 
 
@@ -108,7 +147,7 @@ def _losses(view: View, bins: Array, floor: float, base: float, peak: float) -> 
     before = []
     for at in lossy:
         end = (at + 1) * view.step
-        since = (view.times >= end - view.step - base - 2 * peak) & (view.times < end) & ~np.isnan(view.delay)
+        since = (view.times >= end - view.step - base - 2 * peak) & (view.times < end)
         if since.any():
             before.append(view.delay[since].max())
     if before:

@@ -35,7 +35,7 @@ def figure(found: Calibration, simulated: View) -> Figure:
     kind = found.posterior.kinds[found.best]
     return Figure(
         title=f"The measurement, and the simulated link that is most like it ({kind})",
-        rows=[[Grid(panels[:2], same_x=True, height=2.2)], [Grid(panels[2:], height=2.2)]],
+        rows=[[Grid(panels=panels[:2], same_x=True, height=2.2)], [Grid(panels=panels[2:], height=2.2)]],
         name="calibration",
         legend=True,
     )
@@ -46,5 +46,5 @@ def _middles(one: View) -> Array:
 
 
 def _distribution(one: View, name: str, colour: str) -> Curve:
-    known = np.sort(one.delay[~np.isnan(one.delay)]) * 1e3
+    known = np.sort(one.delay) * 1e3
     return Curve(x=known, y=np.arange(1, len(known) + 1) / len(known), name=name, colour=colour, steps=True)

@@ -2,6 +2,7 @@
 
 import math
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -61,12 +62,17 @@ def loaded(conf: Mapping[str, Any]) -> int:
 
 def truth(conf: Mapping[str, Any]) -> dict[str, Any]:
     """What `aqmlab calibrate` should find: SI units, the rate of IP packets of full size, the buffer in their bytes."""
+    hidden, rate = conf["hidden"], conf["rate_mbit"] * 1e6 * MTU / (MTU + ETHERNET)
+    target = re.search(r"target ([\d.]+)ms", conf["qdisc"])
+    # A law whose buffer is full before the queue is as long as its target never acts.
+    idle = target is not None and hidden["packets"] * MTU * 8 / rate <= float(target[1]) / 1e3
     return {
-        "rate": conf["rate_mbit"] * 1e6 * MTU / (MTU + ETHERNET),
+        "rate": rate,
         "base_rtt": conf["groups"][0]["rtt_ms"] / 1e3,
-        "buffer": conf["hidden"]["packets"] * MTU,
-        "family": conf["hidden"]["family"],
-        "fair": conf["hidden"]["fair"],
+        "buffer": hidden["packets"] * MTU,
+        "family": "droptail" if idle and not hidden["fair"] else hidden["family"],
+        "idle": idle,
+        "fair": hidden["fair"],
     }
 
 
@@ -95,7 +101,8 @@ def _words(drawn: random.Random, family: str, fair: bool, packets: int, rate: fl
     if family == "red":
         most = int(packets * MTU * drawn.uniform(0.3, 0.8))
         least = most // 3
-        burst = math.ceil((2 * least + most) / 3 / 1000)
+        # As tc's manual advises, but with thresholds that fit into the kernel's 32 bits beside the weight.
+        burst = math.ceil(min((2 * least + most) / 3 / 1000, least / 1000 + 0.7 * 2 ** (31 - most.bit_length())))
         probability = f"{_spread(drawn, 0.02, 0.2):.3f}"
         limit = packets * (MTU + ETHERNET)
         return (
