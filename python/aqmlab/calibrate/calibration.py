@@ -24,7 +24,7 @@ SURE = 0.6
 FINEST = 0.005
 """The least distance of simulated probes, in s."""
 
-AROUND = 1.12
+AROUND = 1.06
 """By this factor the rate may be beyond what the windows of the transfers show."""
 
 _BASE = 20

@@ -22,19 +22,25 @@ FIRST, EACH = 40, 160
 WIDTHS = (0.15, 0.1, 0.07, 0.05)
 """Of each later round, the standard deviation of the steps by which links are drawn around others in the unit cube."""
 
-PACKETS = 4e7
+PACKETS = 8e7
 """Packets that may be simulated in all; where a run has many there are fewer runs."""
 
 BEST, SEEDS = 6, 4
 """From how many of the most alike links, and how many seeds of each, the scatter is taken."""
 
+AGAIN = 4
+"""The most alike links of each kind have so many seeds in the end, lest one of them was lucky."""
+
 MODEL = 0.08
 """What a statistic may be off by in the simulator, beside the scatter."""
 
-EFFECTIVE = 8.0
+FINER = {"rate": 0.02, "used": 0.04}
+"""The same of some statistics, and of those that begin with one of these and a dot."""
+
+EFFECTIVE = 6.0
 """As many independent statistics the differences count for: they overlap."""
 
-LEAST = 12.0
+LEAST = 30.0
 """The least number of links that the answer rests on; with fewer, less alike ones count too."""
 
 BATCH = 48
@@ -48,6 +54,8 @@ class Cloud:
     statistics: list[Mapping[str, float]] = field(default_factory=list)
     centres: list[tuple[np.ndarray, float, float]] = field(default_factory=list)
     uniform: int = 0
+    again: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
+    """Statistics of some points with further seeds."""
 
     def density(self, point: np.ndarray) -> float:
         """Return how densely links were drawn at a point, in numbers for the whole cube."""
@@ -85,7 +93,7 @@ def infer(
     packets = load.rate * load.seconds / 8 / load.hosts[0].packet * 2
     share = float(np.clip(PACKETS / packets / (len(KINDS) * FIRST + len(WIDTHS) * EACH), 0.35, 1.0))
     first, each = max(8, round(FIRST * share)), round(EACH * share)
-    total = len(KINDS) * first + len(WIDTHS) * each + BEST * SEEDS
+    total = len(KINDS) * first + len(WIDTHS) * each + (BEST + AGAIN * len(KINDS)) * SEEDS
     clouds = {name: Cloud() for name in KINDS}
     simulate = _Simulator(load, seed, jobs, total, progress)
     for name, cloud in clouds.items():
@@ -93,14 +101,17 @@ def infer(
         cloud.uniform = first
     simulate.missing(clouds)
     names = [name for name in seen if all(name in one for cloud in clouds.values() for one in cloud.statistics)]
-    scale = np.full(len(names), 0.3)
+    scale = 4 * tolerance(names)
     for number, width in enumerate(WIDTHS):
-        distances = {name: _distances(cloud, seen, names, scale) for name, cloud in clouds.items()}
+        distances = {name: _distances(cloud.statistics, seen, names, scale) for name, cloud in clouds.items()}
         if number == 1:
             scale = _scatter(simulate, clouds, distances, names)
-            distances = {name: _distances(cloud, seen, names, scale) for name, cloud in clouds.items()}
+            distances = {name: _distances(cloud.statistics, seen, names, scale) for name, cloud in clouds.items()}
         _refine(clouds, distances, each, width, rng)
         simulate.missing(clouds)
+    for name, cloud in clouds.items():
+        for place in np.argsort(_distances(cloud.statistics, seen, names, scale))[:AGAIN]:
+            cloud.again[int(place)] = simulate.seeds(name, cloud.points[place], SEEDS - 1)
     return _weighed(load, clouds, seen, names, scale, seed)
 
 
@@ -114,7 +125,7 @@ def _refine(
     """Draw more links around the most alike of each kind, more of the kinds that are more alike."""
     best = {name: float(np.sort(each)[:3].mean()) for name, each in distances.items()}
     least = min(best.values())
-    shares = {name: np.exp(-(value - least) * EFFECTIVE / 4) + 0.05 for name, value in best.items()}
+    shares = {name: np.exp(-2 * (value - least)) + 0.05 for name, value in best.items()}
     whole = sum(shares.values())
     for name, cloud in clouds.items():
         number = max(4, round(count * shares[name] / whole))
@@ -139,9 +150,9 @@ def _bell(point: np.ndarray, centre: np.ndarray, width: float) -> np.ndarray:
     return (np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))).sum(axis=0)
 
 
-def _distances(cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray) -> np.ndarray:
-    """Return the mean squared difference of each link, in units of the scatter."""
-    own = np.array([[one[name] for name in names] for one in cloud.statistics])
+def _distances(found: Sequence[Mapping[str, float]], seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray) -> np.ndarray:
+    """Return the mean squared difference of statistics, in units of the scatter."""
+    own = np.array([[one[name] for name in names] for one in found])
     target = np.array([seen[name] for name in names])
     return np.minimum(((own - target) / scale) ** 2, 25.0).mean(axis=1)
 
@@ -155,7 +166,12 @@ def _scatter(
     for _, name, place in ranked[:BEST]:
         runs = simulate.seeds(name, clouds[name].points[place], SEEDS)
         variances.append(np.var([[one[key] for key in names] for one in runs], axis=0, ddof=1))
-    return np.sqrt(np.mean(variances, axis=0) + MODEL**2)
+    return np.sqrt(np.mean(variances, axis=0) + tolerance(names) ** 2)
+
+
+def tolerance(names: Sequence[str]) -> np.ndarray:
+    """Return what each statistic may be off by in the simulator."""
+    return np.array([FINER.get(name.partition(".")[0], MODEL) for name in names])
 
 
 def _weighed(
@@ -164,18 +180,33 @@ def _weighed(
     kinds = [name for name, cloud in clouds.items() for _ in cloud.points]
     points = [point for cloud in clouds.values() for point in cloud.points]
     found = [one for cloud in clouds.values() for one in cloud.statistics]
-    distances = np.concatenate([_distances(cloud, seen, names, scale) for cloud in clouds.values()])
+    distances = np.concatenate([_over_seeds(cloud, seen, names, scale) for cloud in clouds.values()])
     drawn = np.array([clouds[kind].density(point) for kind, point in zip(kinds, points, strict=True)])
     apriori = np.array([prior(kind) for kind in kinds]) / drawn
+    weights = _weights(apriori, distances)
+    return Posterior(load, kinds, points, weights, distances, len(points), seed, found)
+
+
+def _over_seeds(
+    cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray
+) -> np.ndarray:
+    """Return the distance of each link; of those with several seeds that of the mean likelihood."""
+    distances = _distances(cloud.statistics, seen, names, scale)
+    for place, others in cloud.again.items():
+        each = np.append(_distances(others, seen, names, scale), distances[place])
+        distances[place] = -2 / EFFECTIVE * np.log(np.exp(-each * EFFECTIVE / 2).mean())
+    return distances
+
+
+def _weights(apriori: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return the probability of each link; less alike ones count more until enough count."""
     warmth = 1.0
     while True:
-        likeness = np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth)
-        weights = apriori * likeness
+        weights = apriori * np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth)
         weights /= weights.sum()
         if 1 / (weights**2).sum() >= LEAST or warmth > 1e3:
-            break
+            return weights
         warmth *= 1.15
-    return Posterior(load, kinds, points, weights, distances, len(points), seed, found)
 
 
 class _Simulator:

@@ -14,7 +14,7 @@ import numpy as np
 
 from aqmlab import _core
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load, prior
-from aqmlab.calibrate.inference import EFFECTIVE, MODEL
+from aqmlab.calibrate.inference import EFFECTIVE, tolerance
 from aqmlab.calibrate.recording import Host
 from aqmlab.calibrate.view import View, statistics
 from aqmlab.presenters import presented
@@ -185,7 +185,7 @@ def _classified(names: Sequence[str], seen: Sequence[Mapping[str, float]]) -> di
     keys = [key for key in seen[0] if key != "rate" and all(key in one for one in seen)]
     values = np.array([[one[key] for key in keys] for one in seen])
     # How far links of one kind are from those most like them stands for the scatter.
-    scale = np.sqrt(np.mean([_near(values, names, name) for name in KINDS], axis=0) + MODEL**2)
+    scale = np.sqrt(np.mean([_near(values, names, name) for name in KINDS], axis=0) + tolerance(keys) ** 2)
     weight = np.array([prior(name) for name in names])
     table = {(a, b): 0.0 for a in FAMILIES for b in FAMILIES}
     count = {family: sum(KINDS[name].family == family for name in names) for family in FAMILIES}

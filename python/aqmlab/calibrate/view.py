@@ -62,32 +62,39 @@ def windows(view: View, base: float, packet: float) -> tuple[Array, Array, Array
     np.minimum.at(least, np.minimum(which, len(least) - 1), view.delay)
     # A flow's own queue is seen by the flow alone.
     least = np.where(np.isfinite(least), np.fmax(least, np.nan_to_num(view.tcp)), 0.0)
-    after = 1 + int(np.ceil(base / view.step))
+    queue = max(float(np.quantile(view.delay, 0.9)), float(np.nan_to_num(view.tcp).max()))
+    after = 1 + int(np.ceil((base + queue) / view.step))
     lossy = np.convolve(np.nan_to_num(view.repeated) > 0, np.ones(2 * after + 1), "same") > 0
     busy = (least > BELOW * packet * 8 / typical).astype(float)
     ones = np.ones(width)
     means = np.convolve(view.rate, ones / width, "valid")
     calm = np.convolve(lossy, ones, "valid") < 0.5
-    return means, calm & (np.convolve(busy, ones, "valid") > width - 0.5), calm
+    return means, np.convolve(busy, ones, "valid") > width - 0.5, calm
 
 
 def plateau(view: View, base: float, packet: float) -> float:
     """Return the rate that most windows have in which the queue is never empty, in bit/s: what the link carries.
 
-    If the fastest windows are clearly faster, others filled the queue in those, and the fastest are taken.
+    If the fastest windows are clearly faster, others filled the queue in those, and the fastest are taken. If there is
+    always a loss nearby, what came late and what came at once are taken together.
     """
     means, busy, calm = windows(view, base, packet)
+    if np.count_nonzero(calm & busy) < FEWEST <= np.count_nonzero(busy) and busy.mean() > 0.5:
+        return float(means[busy].mean())
     if np.count_nonzero(calm) < FEWEST:
         calm = np.full(len(means), True)
     fast = _mode(means[calm & (means >= np.quantile(means[calm], 0.9))])
-    if np.count_nonzero(busy) < FEWEST:
+    if np.count_nonzero(calm & busy) < FEWEST:
         return fast
-    usual = _mode(means[busy])
+    usual = _mode(means[calm & busy])
     return fast if fast > 1.1 * usual else usual
 
 
 def _mode(values: Array) -> float:
-    """Return the mean of the values around which most are."""
+    """Return the mean of the positive values around which most are; a bit a second if there are none."""
+    values = values[values > 0]
+    if not len(values):
+        return 1.0
     low, high = np.quantile(values, [0.1, 0.98])
     around = np.linspace(low, high, 200) if high > low else np.array([low])
     score = [np.exp(-(((values / one - 1) / CLOSE) ** 2) / 2).sum() for one in around]
