@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 ENGINE := Cargo.toml Cargo.lock $(shell find crates -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground kernel-disciplines missing-package c-library wheel release licences bench counts oracle kernel oracle-linux guest test-kernel packetdrill docs site reproduce evaluation l4s lock clean
+.PHONY: help setup demo test check test-linux test-cluster engines-agree engines-random fuzz fuzz-guided coverage digests lint format javascript playground kernel-disciplines missing-package c-library wheel release licences bench counts oracle kernel oracle-linux calibrate-judge guest test-kernel packetdrill docs site reproduce evaluation l4s lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -179,6 +179,10 @@ LINUX_KEYS = POINT N CC RTT GROUPS RATE QDISC NETEM OFFLOAD FQ RECEIVE_US ECN HY
 oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the kernel itself
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
+
+# Some only: CASES='3 17', or KEPT=1; what is not stored is recorded by `make kernel`'s kernel with RECORD=1.
+calibrate-judge: setup ## aqmlab calibrate against recordings of the Linux kernel with hidden parameters: half an hour
+	PYTHONPATH=tests $(BIN)/python -m oracle.calibrate $(if $(CASES),--cases $(CASES)) $(if $(KEPT),--kept) $(if $(RECORD),--record)
 
 # Its runs with TCP go to the file of stored runs with CLOSED=record. Some laws only: LAWS='lred pi'. What is missing is said.
 test-kernel: setup guest ## hold the kernel's queue disciplines against ours: compiled here, and in a guest's kernel: ten minutes

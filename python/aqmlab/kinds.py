@@ -82,7 +82,7 @@ FIGURE_DATA = Kind("table of a figure", 1)
 EXPORT = Kind("exported table", 1)
 ARCHIVE = Kind("archive", 1)
 
-ADVICE, TUNED, ANALYSIS = "advice.json", "tune.json", "analysis.json"
+ADVICE, TUNED, ANALYSIS, CALIBRATION = "advice.json", "tune.json", "analysis.json", "calibration.json"
 """The files by which a folder is known to hold the answer of a command; they are of no kind that is read again."""
 
 HEADS = tuple(kind.head for kind in (RESULT, COMPARISON, SWEEP, FINDINGS, EVALUATION))

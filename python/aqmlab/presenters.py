@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 _FUNCTIONS = {
     "advice.text": "aqmlab.reports.advice_text:text",
     "analysis.figure": "aqmlab.figures.loop:analysis",
+    "calibration.text": "aqmlab.reports.calibration_text:text",
     "diff.text": "aqmlab.reports.diff_text:text",
     "figure.drawn": "aqmlab.figures.matplotlib:draw",
     "figure.saved": "aqmlab.figures.matplotlib:save",
+    "plan.text": "aqmlab.reports.plan_text:text",
     "results.distribution": "aqmlab.figures.runs:distribution",
     "results.figure": "aqmlab.figures.runs:comparison",
     "results.html": "aqmlab.reports.notebook:results",

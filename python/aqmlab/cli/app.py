@@ -30,6 +30,8 @@ COMMANDS = (
     "seal",
     "verify",
     "import",
+    "calibrate",
+    "probe-plan",
     "advise",
     "tune",
     "analyse",

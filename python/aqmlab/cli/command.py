@@ -101,8 +101,9 @@ def _declared(name: str) -> Any:
     added = plugins.entries("aqmlab.commands") if name in EXTRAS else {}
     if name in EXTRAS and name not in added:
         return _lacking(name)
-    module = import_module(added.get(name, f"aqmlab.cli.{name}_" if keyword.iskeyword(name) else f"aqmlab.cli.{name}"))
-    return getattr(module, name, None) or getattr(module, f"{name}_")  # list_: list is Python's own
+    word = name.replace("-", "_")
+    module = import_module(added.get(name, f"aqmlab.cli.{word}_" if keyword.iskeyword(word) else f"aqmlab.cli.{word}"))
+    return getattr(module, word, None) or getattr(module, f"{word}_")  # list_: list is Python's own
 
 
 def _lacking(name: str) -> Callable[..., None]:

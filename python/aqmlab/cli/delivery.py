@@ -120,9 +120,9 @@ def require_writable_folder(out: Path, names: Iterable[str]) -> None:
     format that the report's command did not write.
     """
     from aqmlab.files import figure_files, mark_of, prove
-    from aqmlab.kinds import ADVICE, ANALYSIS, HEADS, TUNED
+    from aqmlab.kinds import ADVICE, ANALYSIS, CALIBRATION, HEADS, TUNED
 
-    names, known = list(names), (*HEADS, ADVICE, TUNED, ANALYSIS)
+    names, known = list(names), (*HEADS, ADVICE, TUNED, ANALYSIS, CALIBRATION)
     heads = {Path(name).parent: out / name for name in names if Path(name).name in known}
     written = {folder for folder, head in heads.items() if head.is_file() or mark_of(head).is_file()}
     for head in heads.values():

@@ -14,10 +14,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from aqmlab.exchange.measured import flent, iperf3, irtt
-from aqmlab.exchange.measured.measurement import Failed, Measured, Reader
+from aqmlab.exchange.measured.measurement import Failed, Measured, Reader, Transfer
 from aqmlab.files import read_whole
 
-__all__ = ["Measured", "read"]
+__all__ = ["Measured", "Transfer", "read"]
 
 _COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
 """The first bytes of compressed files, and what unpacks them."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.exchange.measured.measurement import Failed, Measured, pings
+from aqmlab.exchange.measured.measurement import Failed, Measured, Transfer, pings
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
@@ -30,20 +31,28 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
         raise Failed(f"version {version} of flent's format: known are those up to {NEWEST}")
     about = document["metadata"].get("SERIES_META", {})
     results, times = document["results"], document["x_values"]
+    raw = _raw(document, version)
+    starts = [one["t"] for values in raw.values() for one in values if "t" in one]
+    began = min(starts, default=0.0)
     empty = True
     for way in ("download", "upload"):
         streams = [one for one in results if (is_stream := _STREAM.match(one)) and is_stream[1] == way]
         rates = _together(times, [results[one] for one in streams])
         if rates:
             empty = False
-            yield Measured(f"{name} ({way})", _goodput(rates, [about.get(one, {}) for one in streams]), rates)
-    raw = _raw(document, version)
-    starts = [one["t"] for values in raw.values() for one in values if "t" in one]
+            # Flent adds up what its connections report every step; their segments are Ethernet's with timestamps.
+            yield Measured(
+                f"{name} ({way})",
+                _goodput(rates, [about.get(one, {}) for one in streams]),
+                rates,
+                began=began,
+                transfer=Transfer(len(streams), 1448, "", rates[-1][0] - rates[0][0], way == "download"),
+            )
     for series in filter(_PING.match, results):
         # Before version 4, some have round trips a second in place of ms.
         packets = [one for one in raw.get(series, ()) if version >= NEWEST or "ICMP" in series]
         found = [one for one in packets if one.get("val") is not None]
-        delays = [(one["t"] - min(starts), one["val"] / 1e3) for one in found]
+        delays = [(one["t"] - began, one["val"] / 1e3) for one in found]
         delays = delays or [(t, ms / 1e3) for t, ms in zip(times, results[series], strict=True) if ms is not None]
         if delays:
             empty = False
@@ -51,7 +60,8 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             lost = sum(bool(one.get("lost")) for one in packets)
             known = about.get(series, {}).get("PACKET_LOSS_RATE")
             share = lost / (lost + len(found)) if lost else known
-            yield pings(f"{name} ({series.removeprefix('Ping (ms) ')})", delays, ways, share)
+            probes = pings(f"{name} ({series.removeprefix('Ping (ms) ')})", delays, ways, share)
+            yield replace(probes, began=began, lost=[one["t"] - began for one in packets if one.get("lost")])
     if empty:
         raise Failed(f"no transfers and no pings: the series of flent are {', '.join(results) or 'none'}")
 

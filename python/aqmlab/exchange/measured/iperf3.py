@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.exchange.measured.measurement import Failed, Measured
+from aqmlab.exchange.measured.measurement import Failed, Measured, Transfer
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
@@ -33,8 +33,8 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             received = total
         if received is None:
             continue
-        intervals = [one[f"sum{suffix}"] for one in document["intervals"] if f"sum{suffix}" in one]
-        kept = [one for one in intervals if not one["omitted"]]
+        kept = _kept(document, suffix)
+        arrived = _kept(document.get("server_output_json") or {"intervals": []}, suffix)
         if not kept:
             raise Failed("no interval was measured: record it again, for longer than is omitted (-O)")
         metrics: Metrics = {"goodput": float(received["bits_per_second"])}
@@ -53,5 +53,44 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             times = [one["rtt"] / 1e6 for one in streams if one.get("rtt")]
             if times:
                 metrics["rtt_mean"] = sum(times) / len(times)
+        # What arrived, if the server's account is in the file, rather than what the sender's kernel took over.
+        if kept[0].get("sender") and arrived and not arrived[0].get("sender"):
+            kept = arrived
         rates = [((one["start"] + one["end"]) / 2, float(one["bits_per_second"])) for one in kept]
-        yield Measured(title, metrics, rates)
+        yield Measured(
+            title,
+            metrics,
+            rates,
+            began=_began(document["start"]),
+            transfer=None if udp else _transfer(document, suffix, kept),
+        )
+
+
+def _kept(document: Mapping[str, Any], suffix: str) -> list[Mapping[str, Any]]:
+    intervals = [one[f"sum{suffix}"] for one in document["intervals"] if f"sum{suffix}" in one]
+    return [one for one in intervals if not one["omitted"]]
+
+
+def _began(start: Mapping[str, Any]) -> float | None:
+    stamp = start.get("timestamp", {})
+    return stamp["timemillisecs"] / 1e3 if "timemillisecs" in stamp else stamp.get("timesecs")
+
+
+def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[str, Any]]) -> Transfer:
+    """Return what the sender's kernel said of its connections in each interval, as far as the sender was here."""
+    start, end = document["start"], document["end"]
+    known = [
+        (part[f"sum{suffix}"]["end"], [one for one in part["streams"] if one.get("sender") and one.get("rtt")])
+        for part in document["intervals"]
+        if f"sum{suffix}" in part and not part[f"sum{suffix}"]["omitted"] and not suffix
+    ]
+    sampled = [(t, streams) for t, streams in known if streams]
+    return Transfer(
+        flows=start["test_start"].get("num_streams", 1),
+        segment=start.get("tcp_mss_default") or start.get("tcp_mss") or 1448,
+        congestion=end.get("sender_tcp_congestion", ""),
+        seconds=kept[-1]["end"] - kept[0]["start"],
+        at_receiver=not kept[0].get("sender", False),
+        repeated=[(t, float(sum(one.get("retransmits", 0) for one in streams))) for t, streams in sampled],
+        trips=[(t, sum(one["rtt"] for one in streams) / len(streams) / 1e6) for t, streams in sampled],
+    )

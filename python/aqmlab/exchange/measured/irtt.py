@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aqmlab.exchange.measured.measurement import Failed, Measured, pings
@@ -16,11 +17,21 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
     if not back:
         raise Failed("irtt got no packet back: check its server, and record it again")
     ways = [(trip["delay"]["send"] / 1e9, trip["delay"]["rtt"] / 1e9) for trip in back if "send" in trip["delay"]]
-    yield pings(name, [_sent(trip, trips[0]) for trip in back], ways, 1 - len(back) / len(trips))
+    probes = pings(name, [_sent(trip, trips[0]) for trip in back], ways, 1 - len(back) / len(trips))
+    # Of a lost packet the newest irtt has the time of sending, others nothing.
+    known = [trip for trip in trips if trip["lost"] != "false" and trip.get("timestamps", {}).get("client")]
+    began = trips[0].get("timestamps", {}).get("client", {}).get("send", {}).get("wall")
+    yield replace(
+        probes, lost=[_time(trip, trips[0]) for trip in known], began=None if began is None else began / 1e9
+    )
 
 
 def _sent(trip: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[float, float]:
     """Return when a packet was sent, in s since the first one, and its round-trip time."""
+    return _time(trip, first), trip["delay"]["rtt"] / 1e9
+
+
+def _time(trip: Mapping[str, Any], first: Mapping[str, Any]) -> float:
     clocks = [one["timestamps"]["client"]["send"] for one in (trip, first)]
     which = "monotonic" if "monotonic" in clocks[0] else "wall"
-    return (clocks[0][which] - clocks[1][which]) / 1e9, trip["delay"]["rtt"] / 1e9
+    return float(clocks[0][which] - clocks[1][which]) / 1e9

@@ -11,6 +11,37 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Transfer:
+    """What a tool knows of a transfer over TCP besides its goodput; times are those of `Measured`.
+
+    Parameters
+    ----------
+    flows : int
+        The number of connections.
+    segment : int
+        Bytes of payload in a full packet.
+    congestion : str
+        The sender's congestion control by the kernel's name, empty if the tool does not say it.
+    seconds : float
+        How long it took.
+    at_receiver : bool
+        Whether the rates are those at which data arrived; a sender's are those at which the kernel took it over.
+    repeated : sequence of pair
+        The end of each interval in s, and the segments sent again in it.
+    trips : sequence of pair
+        The end of each interval in s, and the mean of the connections' round-trip times in s.
+    """
+
+    flows: int
+    segment: int
+    congestion: str
+    seconds: float
+    at_receiver: bool
+    repeated: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    trips: Sequence[tuple[float, float]] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True)
 class Measured:
     """What a tool measured.
 
@@ -24,12 +55,21 @@ class Measured:
         The middle of each interval in s, and the goodput in it in bit/s.
     delays : sequence of pair
         The time of each packet in s, and its round-trip time in s.
+    lost : sequence of float
+        When packets were sent that did not come back, in s.
+    began : float or None
+        What the clock showed at time zero, in s since 1970, if the tool wrote it down.
+    transfer : Transfer or None
+        What else is known of a transfer over TCP.
     """
 
     name: str
     metrics: Metrics
     rates: Sequence[tuple[float, float]] = field(default=(), repr=False)
     delays: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    lost: Sequence[float] = field(default=(), repr=False)
+    began: float | None = None
+    transfer: Transfer | None = None
 
 
 Reader = Callable[[str, Mapping[str, Any]], Iterator[Measured]]

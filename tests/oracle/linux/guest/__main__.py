@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from oracle.linux.guest import bottleneck, datagrams, documents, network, receiver, senders
+from oracle.linux.guest import bottleneck, datagrams, documents, network, receiver, recording, senders
 from oracle.linux.guest.process import Child
 
 SEED = Path("/sys/module/random/parameters/seed")
@@ -38,11 +38,13 @@ def run(conf: Mapping[str, Any]) -> dict[str, Any]:
         jobs["open"] = Child(network.RECEIVER, datagrams.collect, conf, zero)
         jobs[names[0]] = Child(names[0], datagrams.replay, conf, zero)
     else:
-        jobs["receiver"] = Child(network.RECEIVER, receiver.receive, conf, zero)
+        ends: Any = recording if "record" in conf else receiver
+        jobs["receiver"] = Child(network.RECEIVER, ends.receive, conf, zero)
         for g, name in enumerate(names):
-            jobs[name] = Child(name, senders.send, conf, zero, g)
+            send = recording.transfer if "transfers" in conf["groups"][g] else senders.send
+            jobs[name] = Child(name, send, conf, zero, g)
     if conf.get("probe", True):
-        jobs["probe"] = Child(names[0], senders.probe, conf, zero)
+        jobs["probe"] = Child(names[0], recording.probe if "record" in conf else senders.probe, conf, zero)
     result = {name: job.result() for name, job in jobs.items()}
     result["kernel"] = os.uname().release
     result["groups"] = [result.pop(name) for name in names]

@@ -19,7 +19,7 @@ def receive(conf: Mapping[str, Any], zero: float) -> dict[str, Any]:
     groups, end, warm = range(len(conf["groups"])), zero + conf["dur"], zero + conf["warm"]
     selector, received, delays = selectors.EpollSelector(), list[list[int]](), list[float]()
     for g in groups:
-        selector.register(_listener(PORT + g), selectors.EVENT_READ, ("listen", g))
+        selector.register(listener(PORT + g), selectors.EVENT_READ, ("listen", g))
     inlet = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     inlet.bind((ADDRESS, PROBE_PORT))
     inlet.setblocking(False)
@@ -66,7 +66,7 @@ def _counters() -> dict[str, int]:
     return counters((*FIELDS, ACKS), "netstat", "snmp")
 
 
-def _listener(port: int) -> socket.socket:
+def listener(port: int) -> socket.socket:
     made = socket.socket()
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     made.bind((ADDRESS, port))

@@ -46,14 +46,15 @@ def starts(conf: Mapping[str, Any], group: int) -> list[float]:
 
 def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
     own, end, warm = conf["groups"][group], zero + conf["dur"], zero + conf["warm"]
-    waiting = starts(conf, group)
+    begin = own.get("start", 0.0)
+    waiting = [begin + t for t in starts(conf, group)]
     selector, data, flows = selectors.EpollSelector(), b"x" * 65536, list[socket.socket]()
     trace = Trace(conf["trace_ms"] / 1000, zero, own["cc"] == "bbr") if "trace_ms" in conf else None
     before: dict[str, int] | None = None
     while (now := time.monotonic()) < end:
         while waiting and now - zero >= waiting[0]:
             waiting.pop(0)
-            flows.append(_connection(own["cc"], PORT + group, own.get("tos", 0)))
+            flows.append(connection(own["cc"], PORT + group, own.get("tos", 0)))
             selector.register(flows[-1], selectors.EVENT_WRITE, [own.get("octets", math.inf)])
         if before is None and now >= warm:
             before = counters(COUNTED, "netstat", "snmp")
@@ -81,7 +82,7 @@ def send(conf: Mapping[str, Any], zero: float, group: int) -> dict[str, Any]:
     return result | {"trace": trace.rows, "trace_columns": trace.columns} if trace else result
 
 
-def _connection(congestion: str, port: int, tos: int) -> socket.socket:
+def connection(congestion: str, port: int, tos: int) -> socket.socket:
     made = socket.socket()
     made.setblocking(False)
     made.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, tos)

@@ -1,0 +1,6 @@
+"""A link from measurements of it: its rate, round trip, buffer, and which queue discipline it has."""
+
+from aqmlab.calibrate.calibration import Calibration, Interval, calibrate
+from aqmlab.calibrate.recording import Unusable
+
+__all__ = ["Calibration", "Interval", "Unusable", "calibrate"]

@@ -1,0 +1,223 @@
+"""A link's rate, round trip, buffer and queue discipline, from measurements of it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from aqmlab import _core
+from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load
+from aqmlab.calibrate.inference import Posterior, infer
+from aqmlab.calibrate.recording import Recording, Unusable, recorded
+from aqmlab.calibrate.view import View, plateau, statistics, windows
+from aqmlab.presenters import presented
+from aqmlab.runs.replication import run
+from aqmlab.scenario import Scenario
+
+SURE = 0.6
+"""The least probability with which a family is named."""
+
+FINEST = 0.005
+"""The least distance of simulated probes, in s."""
+
+AROUND = 1.06
+"""By this factor the rate may be beyond what the windows of the transfers show."""
+
+_BASE = 20
+"""Of the shortest round trips, that of which rank is surely no shorter than the true one."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A value, and the ends between which it is with a probability of 90 %."""
+
+    value: float
+    low: float
+    high: float
+
+    def document(self) -> dict[str, float]:
+        """Return what ``--json`` prints."""
+        return {"value": self.value, "low": self.low, "high": self.high}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration:
+    """What measurements say of a link.
+
+    Rates are in bit/s of IP packets, times in s, the buffer in bytes of IP packets. ``families`` has the probability of
+    each family, ``fair`` that flows have queues of their own.
+    """
+
+    recording: Recording
+    base_rtt: Interval
+    rate: Interval
+    buffer: Interval
+    buffer_time: Interval
+    other: float
+    families: Mapping[str, float]
+    fair: float
+    posterior: Posterior
+    view: View
+
+    @property
+    def family(self) -> str | None:
+        """The family, if the measurements tell it."""
+        name, probability = max(self.families.items(), key=lambda each: each[1])
+        return name if probability >= SURE else None
+
+    @property
+    def best(self) -> int:
+        """The place of the link, of the kind that is most probable, that is most alike."""
+        kinds = {name: self.posterior.probability(lambda kind, name=name: kind == name) for name in KINDS}
+        chosen = max(kinds, key=lambda name: kinds[name])
+        own = [place for place, kind in enumerate(self.posterior.kinds) if kind == chosen]
+        return min(own, key=lambda place: self.posterior.distances[place])
+
+    def scenario(self) -> Scenario:
+        """Return the scenario of that link, with the transfers and the probe of the measurement."""
+        post = self.posterior
+        return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
+
+    def link(self) -> Scenario:
+        """Return that scenario for `aqmlab advise`; the other direction has the same rate, which nobody measured."""
+        return self.scenario().with_({"dumbbell.reverse_rate": "auto"})
+
+    def simulated(self) -> View:
+        """Run that scenario, and look at it as the tools looked at the network."""
+        return self.posterior.load.view(run(self.scenario()))
+
+    def document(self) -> dict[str, Any]:
+        """Return what ``--json`` prints."""
+        return {
+            "rate": self.rate.document(),
+            "base_rtt": self.base_rtt.document(),
+            "buffer": self.buffer.document(),
+            "buffer_time": self.buffer_time.document(),
+            "families": dict(self.families),
+            "family": self.family,
+            "fair": self.fair,
+            "other_traffic": self.other,
+            "measurements": list(self.recording.names),
+            "simulated": self.posterior.simulated,
+            "seed": self.posterior.seed,
+            "version": _core.__version__,
+        }
+
+    def __repr__(self) -> str:
+        return str(presented("calibration.text", self))
+
+
+def calibrate(
+    files: Iterable[str | os.PathLike[str]],
+    *,
+    seed: int = 1,
+    jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Calibration:
+    """Estimate a link from files that irtt, iperf3 or flent wrote of it at one time.
+
+    Parameters
+    ----------
+    files : iterable of path
+        The measurement: a probe of the round trip, and transfers beside it.
+    seed : int
+        The seed of the links that are tried; equal seeds give equal answers.
+    jobs : int
+        The number of runs at a time; by default the number of cores.
+    progress : callable
+        Called from time to time with the part that is done.
+
+    Raises
+    ------
+    OSError
+        If a file cannot be read.
+    ValueError
+        If a file is torn or of another tool, or the measurement tells nothing; the text says what to record instead.
+    """
+    found = recorded(files)
+    base, trip = _base(found)
+    view = _view(found, base)
+    packet = found.hosts[0].packet
+    seen = statistics(view, base, packet)
+    rate = plateau(view, base, packet)
+    longest = float(max(view.delay.max(), np.nanmax(view.tcp, initial=0.0)))
+    _require_load(found, view, longest, packet * 8 / rate)
+    product = rate * base / 8
+    load = Load(
+        base=base,
+        rate=rate / AROUND,
+        fastest=max(rate, float(windows(view, base, packet)[0].max())) * AROUND,
+        lowest=max(3 * packet, 0.05 * product),
+        highest=max(30 * packet, 16 * product, 3 * longest * rate / 8),
+        hosts=found.hosts,
+        seconds=found.seconds,
+        interval=_interval(found),
+        step=found.step,
+        sampled=not np.isnan(view.tcp).all(),
+        counted=not np.isnan(view.repeated).any(),
+    )
+    return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, progress))
+
+
+def _interval(found: Recording) -> float:
+    """Return a distance of simulated probes of which the bins of the rate are a multiple."""
+    return found.step / max(1, round(found.step / max(found.interval, FINEST)))
+
+
+def _base(found: Recording) -> tuple[float, Interval]:
+    """Return the shortest round trip, and where the true one is: less by the clock's steps, more by what is always there."""
+    there = np.sort(np.concatenate([found.idle, found.rtt]))
+    least = float(there[0])
+    high = max(float(there[min(_BASE, len(there) - 1)]), least * 1.002, least + 5e-5)
+    return least, Interval(least, least * 0.998 - 5e-5, high)
+
+
+def _view(found: Recording, base: float) -> View:
+    delay, tcp = found.rtt - base, found.tcp - base
+    return View(found.times, delay, found.lost, found.step, found.rate, found.repeated, tcp, found.retransmits)
+
+
+def _require_load(found: Recording, view: View, longest: float, packet: float) -> None:
+    """Refuse a transfer that the link never limited."""
+    lost = len(view.lost) > 0 or bool(found.retransmits)
+    if longest < max(3 * packet, 1e-3) and not lost:
+        raise Unusable(
+            f"{', '.join(found.names)}: no queue and no loss, the transfer never reached the link's rate: "
+            "record it with more connections (iperf3 -P 4) or a larger window (-w 8M)"
+        )
+
+
+def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, float], post: Posterior) -> Calibration:
+    values = [post.load.values(point) for point in post.points]
+    off = np.array([np.exp(seen["rate"] - one["rate"]) for one in post.found])
+    rates = np.array([one["rate"] for one in values]) * off
+    buffers = np.array([one["buffer"] for one in values])
+    rate = _quantiles(rates, post.weights, 0.004)
+    # It holds what was seen in it; if it never was full, nothing else bounds it from below.
+    seen_full = float(view.delay.max()) * rate.value / 8
+    buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)
+    families = {name: post.probability(lambda kind, name=name: KINDS[kind].family == name) for name in FAMILIES}
+    return Calibration(
+        found,
+        trip,
+        rate,
+        replace(buffer, low=min(buffer.low, seen_full)),
+        replace(time, low=min(time.low, float(view.delay.max()))),
+        float(np.dot([one["other"] > 0 for one in values], post.weights)),
+        families,
+        post.probability(lambda kind: KINDS[kind].fair),
+        post,
+        view,
+    )
+
+
+def _quantiles(values: np.ndarray[Any, Any], weights: np.ndarray[Any, Any], least: float) -> Interval:
+    """Return the median and the 90 % interval, at least a fraction `least` to either side."""
+    order = np.argsort(values)
+    shares = np.cumsum(weights[order]) - weights[order] / 2
+    low, middle, high = np.exp(np.interp([0.05, 0.5, 0.95], shares, np.log(values[order])))
+    return Interval(float(middle), float(low * (1 - least)), float(high * (1 + least)))

@@ -1,0 +1,242 @@
+"""Approximate Bayesian computation: links are drawn and simulated, and count by how like the recording they are.
+
+Each kind of queue is a unit cube in which the prior is uniform. The first links are drawn from it; later ones around
+those that were most alike, and count for less where many were drawn (population Monte Carlo). A difference counts in
+units of the scatter that the statistic has between seeds, together with what a simulator may be wrong by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from aqmlab.calibrate.hypothesis import KINDS, Load, prior
+from aqmlab.calibrate.view import statistics
+from aqmlab.runs.replication import compare_scenarios
+
+FIRST, EACH = 40, 160
+"""Links of each kind drawn from the prior, and links of all kinds in each later round."""
+
+WIDTHS = (0.15, 0.1, 0.07, 0.05)
+"""Of each later round, the standard deviation of the steps by which links are drawn around others in the unit cube."""
+
+PACKETS = 8e7
+"""Packets that may be simulated in all; where a run has many there are fewer runs."""
+
+BEST, SEEDS = 6, 4
+"""From how many of the most alike links, and how many seeds of each, the scatter is taken."""
+
+AGAIN = 4
+"""The most alike links of each kind have so many seeds in the end, lest one of them was lucky."""
+
+MODEL = 0.08
+"""What a statistic may be off by in the simulator, beside the scatter."""
+
+FINER = {"rate": 0.02, "used": 0.04}
+"""The same of some statistics, and of those that begin with one of these and a dot."""
+
+EFFECTIVE = 6.0
+"""As many independent statistics the differences count for: they overlap."""
+
+LEAST = 30.0
+"""The least number of links that the answer rests on; with fewer, less alike ones count too."""
+
+BATCH = 48
+
+
+@dataclass(eq=False)
+class Cloud:
+    """The links of a kind that were simulated: points, statistics, and from where they were drawn."""
+
+    points: list[np.ndarray] = field(default_factory=list)
+    statistics: list[Mapping[str, float]] = field(default_factory=list)
+    centres: list[tuple[np.ndarray, float, float]] = field(default_factory=list)
+    uniform: int = 0
+    again: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
+    """Statistics of some points with further seeds."""
+
+    def density(self, point: np.ndarray) -> float:
+        """Return how densely links were drawn at a point, in numbers for the whole cube."""
+        around = sum(float(count * np.prod(_bell(point, centre, width))) for centre, width, count in self.centres)
+        return self.uniform + around
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """Links, the probability of each, and the run that is most alike."""
+
+    load: Load
+    kinds: Sequence[str]
+    points: Sequence[np.ndarray]
+    weights: np.ndarray
+    distances: np.ndarray
+    simulated: int
+    seed: int
+    found: Sequence[Mapping[str, float]]
+
+    def probability(self, of: Callable[[str], bool]) -> float:
+        """Return the probability of the kinds that a function chooses."""
+        return float(sum(w for kind, w in zip(self.kinds, self.weights, strict=True) if of(kind)))
+
+
+def infer(
+    load: Load,
+    seen: Mapping[str, float],
+    seed: int,
+    jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Posterior:
+    """Find which links are like a recording with the statistics `seen`."""
+    rng = np.random.default_rng(seed)
+    packets = load.rate * load.seconds / 8 / load.hosts[0].packet * 2
+    share = float(np.clip(PACKETS / packets / (len(KINDS) * FIRST + len(WIDTHS) * EACH), 0.35, 1.0))
+    first, each = max(8, round(FIRST * share)), round(EACH * share)
+    total = len(KINDS) * first + len(WIDTHS) * each + (BEST + AGAIN * len(KINDS)) * SEEDS
+    clouds = {name: Cloud() for name in KINDS}
+    simulate = _Simulator(load, seed, jobs, total, progress)
+    for name, cloud in clouds.items():
+        cloud.points += list(rng.random((first, KINDS[name].size)))
+        cloud.uniform = first
+    simulate.missing(clouds)
+    names = [name for name in seen if all(name in one for cloud in clouds.values() for one in cloud.statistics)]
+    scale = 4 * tolerance(names)
+    for number, width in enumerate(WIDTHS):
+        distances = {name: _distances(cloud.statistics, seen, names, scale) for name, cloud in clouds.items()}
+        if number == 1:
+            scale = _scatter(simulate, clouds, distances, names)
+            distances = {name: _distances(cloud.statistics, seen, names, scale) for name, cloud in clouds.items()}
+        _refine(clouds, distances, each, width, rng)
+        simulate.missing(clouds)
+    for name, cloud in clouds.items():
+        for place in np.argsort(_distances(cloud.statistics, seen, names, scale))[:AGAIN]:
+            cloud.again[int(place)] = simulate.seeds(name, cloud.points[place], SEEDS - 1)
+    return _weighed(load, clouds, seen, names, scale, seed)
+
+
+def _refine(
+    clouds: Mapping[str, Cloud],
+    distances: Mapping[str, np.ndarray],
+    count: int,
+    width: float,
+    rng: np.random.Generator,
+) -> None:
+    """Draw more links around the most alike of each kind, more of the kinds that are more alike."""
+    best = {name: float(np.sort(each)[:3].mean()) for name, each in distances.items()}
+    least = min(best.values())
+    shares = {name: np.exp(-2 * (value - least)) + 0.05 for name, value in best.items()}
+    whole = sum(shares.values())
+    for name, cloud in clouds.items():
+        number = max(4, round(count * shares[name] / whole))
+        order = np.argsort(distances[name])[: max(3, len(cloud.points) // 10)]
+        centres = [cloud.points[place] for place in order]
+        for centre in centres:
+            cloud.centres.append((centre, width, number / len(centres)))
+        for place in range(number):
+            centre = centres[place % len(centres)]
+            step = rng.normal(size=len(centre)) * width
+            cloud.points.append(_folded(centre + step))
+
+
+def _folded(point: np.ndarray) -> np.ndarray:
+    """Reflect a point at the sides of the cube."""
+    return 1 - np.abs(1 - np.mod(point, 2))
+
+
+def _bell(point: np.ndarray, centre: np.ndarray, width: float) -> np.ndarray:
+    """Return the density of the steps along each coordinate, with those that were reflected."""
+    reflected = np.stack([point, -point, 2 - point])
+    return (np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))).sum(axis=0)
+
+
+def _distances(found: Sequence[Mapping[str, float]], seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray) -> np.ndarray:
+    """Return the mean squared difference of statistics, in units of the scatter."""
+    own = np.array([[one[name] for name in names] for one in found])
+    target = np.array([seen[name] for name in names])
+    return np.minimum(((own - target) / scale) ** 2, 25.0).mean(axis=1)
+
+
+def _scatter(
+    simulate: _Simulator, clouds: Mapping[str, Cloud], distances: Mapping[str, np.ndarray], names: Sequence[str]
+) -> np.ndarray:
+    """Return the scatter of each statistic between seeds, of the links that are most alike."""
+    ranked = sorted((value, name, place) for name, each in distances.items() for place, value in enumerate(each))
+    variances = []
+    for _, name, place in ranked[:BEST]:
+        runs = simulate.seeds(name, clouds[name].points[place], SEEDS)
+        variances.append(np.var([[one[key] for key in names] for one in runs], axis=0, ddof=1))
+    return np.sqrt(np.mean(variances, axis=0) + tolerance(names) ** 2)
+
+
+def tolerance(names: Sequence[str]) -> np.ndarray:
+    """Return what each statistic may be off by in the simulator."""
+    return np.array([FINER.get(name.partition(".")[0], MODEL) for name in names])
+
+
+def _weighed(
+    load: Load, clouds: Mapping[str, Cloud], seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray, seed: int
+) -> Posterior:
+    kinds = [name for name, cloud in clouds.items() for _ in cloud.points]
+    points = [point for cloud in clouds.values() for point in cloud.points]
+    found = [one for cloud in clouds.values() for one in cloud.statistics]
+    distances = np.concatenate([_over_seeds(cloud, seen, names, scale) for cloud in clouds.values()])
+    drawn = np.array([clouds[kind].density(point) for kind, point in zip(kinds, points, strict=True)])
+    apriori = np.array([prior(kind) for kind in kinds]) / drawn
+    weights = _weights(apriori, distances)
+    return Posterior(load, kinds, points, weights, distances, len(points), seed, found)
+
+
+def _over_seeds(
+    cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray
+) -> np.ndarray:
+    """Return the distance of each link; of those with several seeds that of the mean likelihood."""
+    distances = _distances(cloud.statistics, seen, names, scale)
+    for place, others in cloud.again.items():
+        each = np.append(_distances(others, seen, names, scale), distances[place])
+        distances[place] = -2 / EFFECTIVE * np.log(np.exp(-each * EFFECTIVE / 2).mean())
+    return distances
+
+
+def _weights(apriori: np.ndarray, distances: np.ndarray) -> np.ndarray:
+    """Return the probability of each link; less alike ones count more until enough count."""
+    warmth = 1.0
+    while True:
+        weights = apriori * np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth)
+        weights /= weights.sum()
+        if 1 / (weights**2).sum() >= LEAST or warmth > 1e3:
+            return weights
+        warmth *= 1.15
+
+
+class _Simulator:
+    """Simulates links in batches, each with a seed of its own."""
+
+    def __init__(
+        self, load: Load, seed: int, jobs: int | None, total: int, progress: Callable[[float], None] | None
+    ) -> None:
+        self._load, self._seed, self._jobs, self._total, self._progress = load, seed, jobs, total, progress
+        self._done = 0
+
+    def missing(self, clouds: Mapping[str, Cloud]) -> None:
+        """Simulate the points without statistics."""
+        wanted = [(name, point) for name, cloud in clouds.items() for point in cloud.points[len(cloud.statistics) :]]
+        for (name, _), found in zip(wanted, self._each(wanted), strict=True):
+            clouds[name].statistics.append(found)
+
+    def seeds(self, name: str, point: np.ndarray, count: int) -> list[Mapping[str, float]]:
+        """Simulate a point with several seeds."""
+        return list(self._each([(name, point)] * count))
+
+    def _each(self, wanted: Sequence[tuple[str, np.ndarray]]) -> Iterator[Mapping[str, float]]:
+        for at in range(0, len(wanted), BATCH):
+            part = wanted[at : at + BATCH]
+            scenarios = {
+                str(place): self._load.scenario(name, point, 1000 * self._seed + self._done + place)
+                for place, (name, point) in enumerate(part)
+            }
+            for result in compare_scenarios(scenarios, jobs=self._jobs).values():
+                yield statistics(self._load.view(result), self._load.base, self._load.hosts[0].packet)
+            self._done += len(part)
+            if self._progress:
+                self._progress(min(1.0, self._done / self._total))

@@ -1,0 +1,193 @@
+"""Measurements put together: what a probe of the round trip and transfers over TCP showed of one link at one time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from aqmlab.exchange import measured
+from aqmlab.exchange.measured import Measured, Transfer
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    Array = NDArray[np.float64]
+
+LONGEST = 30.0
+"""Seconds of load that are looked at: what a queue does later it did before."""
+
+SHORTEST = 5.0
+"""Seconds of load from which anything can be told."""
+
+IDLE = 5
+"""Round trips without load that are needed."""
+
+HEADERS = {1460: 40, 1440: 60, 1428: 72, 1220: 60, 1208: 72}
+"""Bytes of IP and TCP before a segment of that size; otherwise IPv4 with timestamps."""
+
+_HOW = "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it"
+
+
+class Unusable(ValueError):  # noqa: N818  the measurement is at fault
+    """Raised if nothing can be told from measurements; the text says what to record instead."""
+
+
+@dataclass(frozen=True, eq=False)
+class Host:
+    """The transfers of one host: connections, bytes of payload and of headers in a packet, and its sender."""
+
+    flows: int
+    segment: int
+    congestion: str
+    extra_rtt: float = 0.0
+    """Seconds of its round trip beyond that of the probe."""
+
+    @property
+    def packet(self) -> int:
+        """Bytes of a full packet from its IP header on."""
+        return self.segment + HEADERS.get(self.segment, 52)
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """One link under load, in bins of `step` seconds from the beginning of the load on.
+
+    ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
+    ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP packets in bit/s that brought data, ``repeated`` the segments sent again
+    in a bin, ``tcp`` the round trip in s that the senders measured: NaN throughout if nobody recorded it.
+    """
+
+    hosts: Sequence[Host]
+    idle: Array
+    times: Array
+    rtt: Array
+    lost: Array
+    interval: float
+    step: float
+    rate: Array
+    repeated: Array
+    tcp: Array
+    retransmits: float | None
+    """Segments sent again in all, if known."""
+
+    names: Sequence[str] = field(default=())
+
+    @property
+    def seconds(self) -> float:
+        """How long the load was."""
+        return self.step * len(self.rate)
+
+
+def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
+    """Read files of one measurement.
+
+    Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing can be told.
+    """
+    return together([one for file in files for one in measured.read(file)])
+
+
+def together(found: Sequence[Measured]) -> Recording:
+    """Put measurements together that tools made at one time."""
+    transfers = [(one, one.transfer) for one in found if one.transfer and one.rates]
+    probes = [one for one in found if one.delays]
+    names = ", ".join(one.name for one in found)
+    if not transfers:
+        raise Unusable(f"{names}: no load: {_HOW}")
+    if not probes:
+        raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
+    probe = max(probes, key=lambda one: len(one.delays))
+    both = [probe, *(one for one, _ in transfers)]
+    if any(one.began is None for one in both):
+        raise Unusable(f"{names}: no time of day in one of them, so that they cannot be laid beside each other: {_HOW}")
+    zero = _times([one.began for one, _ in transfers]).min()
+    begin = zero - (probe.began or 0.0)
+    last = min((one.began or 0.0) + one.rates[0][0] + transfer.seconds for one, transfer in transfers) - zero
+    times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
+    lost = np.array(probe.lost, float)
+    before = rtt[times < begin - 0.05]
+    if not begin - 1e5 < times[-1] or times[0] > begin + last:
+        apart = abs(begin) if times[0] < begin else times[0] - begin
+        raise Unusable(f"{names}: recorded {apart:.0f} s apart: {_HOW}")
+    if len(before) < IDLE:
+        raise Unusable(f"{probe.name}: {len(before)} round trips before the load, no idle period: {_HOW}")
+    end = begin + min(last, LONGEST)
+    within = (times >= begin) & (times < end)
+    step = max(_step(one.rates) for one, _ in transfers)
+    count = int(min(last, LONGEST) / step + 1e-6)
+    if count * step < SHORTEST or within.sum() < 20:
+        raise Unusable(
+            f"{names}: {min(count * step, last):.1f} s of load with {within.sum()} probes, too short to tell: {_HOW}"
+        )
+    edges = np.arange(count + 1) * step
+    rate, repeated = np.zeros(count), np.zeros(count)
+    trips, hosts, known = [], [], True
+    for one, transfer in transfers:
+        shift = (one.began or 0.0) - zero
+        host = Host(transfer.flows, transfer.segment, transfer.congestion or "cubic")
+        at, goodput = _times([t for t, _ in one.rates]) + shift, _times([value for _, value in one.rates])
+        rate += _binned(at, goodput, edges) * host.packet / host.segment
+        known &= bool(transfer.repeated)
+        repeated += _summed(_times([t for t, _ in transfer.repeated]) - step / 2 + shift, transfer.repeated, edges)
+        own = _binned(_times([t for t, _ in transfer.trips]) - step / 2 + shift, _seconds(transfer.trips), edges)
+        trips.append(own)
+        hosts.append(host)
+    hosts = [_apart(host, own, trips[0]) for host, own in zip(hosts, trips, strict=True)]
+    counted = [one.metrics.get("retransmits") for one, _ in transfers]
+    return Recording(
+        hosts,
+        before,
+        times[within] - begin,
+        rtt[within],
+        lost[(lost >= begin) & (lost < end)] - begin,
+        float(np.median(np.diff(times))),
+        step,
+        rate,
+        repeated if known else np.full(count, np.nan),
+        trips[0],
+        sum(counted) if all(one is not None for one in counted) else None,
+        [one.name for one in both],
+    )
+
+
+def _times(values: Iterable[float | None]) -> Array:
+    return np.array([value for value in values if value is not None], float)
+
+
+def _seconds(pairs: Sequence[tuple[float, float]]) -> Array:
+    return _times([value for _, value in pairs])
+
+
+def _step(rates: Sequence[tuple[float, float]]) -> float:
+    return float(np.median(np.diff([t for t, _ in rates]))) if len(rates) > 1 else LONGEST
+
+
+def _binned(at: Array, values: Array, edges: Array) -> Array:
+    """Return the mean of values in each bin, of empty bins that of the bin before; NaN if there are none at all."""
+    if not len(at):
+        return np.full(len(edges) - 1, np.nan)
+    which = np.clip(np.searchsorted(at, (edges[:-1] + edges[1:]) / 2 + 1e-9) - 1, 0, None)
+    nearest = np.where(
+        np.abs(at[np.minimum(which + 1, len(at) - 1)] - edges[:-1] - np.diff(edges) / 2)
+        < np.abs(at[which] - edges[:-1] - np.diff(edges) / 2),
+        np.minimum(which + 1, len(at) - 1),
+        which,
+    )
+    return values[nearest]
+
+
+def _summed(at: Array, pairs: Sequence[tuple[float, float]], edges: Array) -> Array:
+    return np.histogram(at, edges, weights=_seconds(pairs))[0] if len(pairs) else np.zeros(len(edges) - 1)
+
+
+def _apart(host: Host, own: Array, first: Array) -> Host:
+    """Return a host with what its round trip has beyond that of the first."""
+    both = ~(np.isnan(own) | np.isnan(first))
+    extra = float(np.median(own[both] - first[both])) if both.any() else 0.0
+    return Host(host.flows, host.segment, host.congestion, extra)
+
+
+__all__ = ["Host", "Measured", "Recording", "Transfer", "Unusable", "recorded", "together"]

@@ -1,0 +1,62 @@
+"""A calibrated link in words."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from aqmlab.text import printable
+
+if TYPE_CHECKING:
+    from aqmlab.calibrate import Calibration, Interval
+
+WIDTH = 100
+
+NAMES = {
+    "droptail": "a buffer that drops arrivals when it is full (drop tail)",
+    "headdrop": "a buffer that drops from its head when it is full (head drop)",
+    "red": "RED or one like it",
+    "codel": "CoDel or one like it",
+    "pie": "PIE or one like it",
+}
+
+
+def text(found: Calibration) -> str:
+    """Lay out what was found: the link, the discipline, and from what it was taken."""
+    rows = [
+        ("Rate of IP packets", found.rate, 1e6, "Mbit/s"),
+        ("Round trip without queue", found.base_rtt, 1e-3, "ms"),
+        ("Buffer", found.buffer, 1e3, "kB"),
+        ("Buffer, as time", found.buffer_time, 1e-3, "ms"),
+    ]
+    lines = [f"{name:<26}{_interval(value, unit)} {symbol}" for name, value, unit, symbol in rows]
+    ranked = sorted(found.families.items(), key=lambda each: -each[1])
+    lines += ["", *textwrap.wrap(_discipline(found), WIDTH), ""]
+    lines += [f"  {name:<10}{100 * probability:5.1f} %" for name, probability in ranked]
+    lines += ["", *textwrap.wrap(_basis(found), WIDTH)]
+    return "\n".join(lines)
+
+
+def _interval(value: Interval, unit: float) -> str:
+    middle, low, high = (f"{one / unit:.4g}" for one in (value.value, value.low, value.high))
+    return f"{middle:>8}  (90 %: {low} to {high})"
+
+
+def _discipline(found: Calibration) -> str:
+    if found.family is None:
+        return (
+            "The measurement cannot tell the queue discipline. `aqmlab probe-plan` says which measurement would: "
+            "probabilities are"
+        )
+    kept = "each flow in a queue of its own" if found.fair > 0.5 else "all flows in one queue"
+    return f"The queue is {NAMES[found.family]}, {kept}: probabilities are"
+
+
+def _basis(found: Calibration) -> str:
+    post = found.posterior
+    names = ", ".join(printable(name) for name in found.recording.names)
+    others = f"Other traffic that nobody reported: probability {100 * found.other:.0f} %. " if found.other > 0.5 else ""
+    return (
+        f"{others}From {names}: {found.recording.seconds:.0f} s of load, beside {post.simulated} simulated links "
+        f"(seed {post.seed}). The buffer of a queue that was never full is only known not to be smaller."
+    )

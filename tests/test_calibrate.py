@@ -1,0 +1,151 @@
+"""`aqmlab calibrate` and `probe-plan`: what they say of recordings of the Linux kernel, and of unusable ones."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from oracle.calibrate import cases, judge, recordings
+
+from aqmlab.calibrate import calibrate, inference, plan
+from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load, prior
+from aqmlab.calibrate.recording import Host, recorded
+from aqmlab.calibrate.view import View, plateau
+from aqmlab.exchange import measured
+
+Document = dict[str, Any]
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    """What irtt and iperf3 would have written of a link of 9.9 Mbit/s and 61 ms with head drop at 381 packets."""
+    return recordings.write(recordings.stored()[16], tmp_path)
+
+
+def changed(file: Path, change: Callable[[Document], object]) -> None:
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))
+
+
+def refusal(files: list[Path]) -> str:
+    with pytest.raises(ValueError, match=r".") as error:
+        recorded(files)
+    text = str(error.value)
+    assert "\n" not in text
+    return text
+
+
+def test_link_of_the_kernel_is_found_and_found_again(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "FIRST", 12)
+    monkeypatch.setattr(inference, "EACH", 48)
+    found, again = calibrate(files), calibrate(files)
+    one = judge.Judged(16, cases.truth(cases.case(16)), found)
+    assert [one.covers(name) for name in judge.UNITS] == [True] * 3
+    assert found.families["droptail"] + found.families["headdrop"] > 0.9
+    assert sum(found.families.values()) == pytest.approx(1)
+    assert found.document() == again.document()
+    found.link().check()
+    assert "Mbit/s" in repr(found)
+
+
+def test_lost_probes_and_what_the_server_counted_are_read(files: list[Path]) -> None:
+    probe, transfer = (measured.read(file)[0] for file in files)
+    stored = recordings.stored()[16]
+    assert len(probe.lost) == stored["trips_us"].count(None) > 0
+    assert transfer.transfer
+    assert transfer.transfer.at_receiver is False
+    assert transfer.rates[3][1] == stored["bytes"][0][33] * 80
+    assert len(transfer.transfer.trips) == len(transfer.rates)
+    assert sum(count for _, count in transfer.transfer.repeated) == transfer.metrics["retransmits"]
+
+
+def test_rate_is_that_with_a_queue_though_late_data_comes_at_once() -> None:
+    steps = np.arange(200)
+    rate = np.full(200, 1e7)
+    rate[50], rate[52] = 0, 2e7
+    rate[150:] = 5e6
+    repeated = np.where(steps == 50, 3.0, 0.0)
+    delay = np.where(steps < 150, 0.05, 0.0)
+    view = View(steps * 0.1, delay, np.empty(0), 0.1, rate, repeated, np.full(200, np.nan))
+    assert plateau(view, 0.02, 1500) == pytest.approx(1e7)
+
+
+@pytest.mark.parametrize(("rate", "base"), [(2e6, 0.005), (2e8, 0.15), (1e9, 0.1)])
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_link_that_may_be_is_a_scenario(kind: str, rate: float, base: float) -> None:
+    product = rate * base / 8
+    highest = max(45000, 16 * product)
+    load = Load(base, rate, rate, 4500, highest, [Host(1, 1448, "cubic")], 10, 0.02, 0.1, True, True)
+    drawn = np.random.default_rng(1).random((20, KINDS[kind].size))
+    for point in (*drawn, np.zeros(KINDS[kind].size), np.full(KINDS[kind].size, 0.999)):
+        load.scenario(kind, point).check()
+
+
+def test_families_have_the_same_probability_before_the_measurement() -> None:
+    each = [sum(prior(name) for name, kind in KINDS.items() if kind.family == family) for family in FAMILIES]
+    assert each == pytest.approx([1 / len(FAMILIES)] * len(FAMILIES))
+
+
+def test_transfers_alone_and_probe_alone_tell_nothing(files: list[Path]) -> None:
+    assert "no probe of the round trip" in refusal(files[1:])
+    assert "no load: record `irtt client" in refusal(files[:1])
+
+
+def test_files_recorded_apart_are_refused(files: list[Path]) -> None:
+    changed(files[1], lambda document: document["start"]["timestamp"].update(timemillisecs=1_000_000_000_000))
+    assert "irtt.json, iperf3-1.json: recorded 790000000 s apart" in refusal(files)
+
+
+def test_probe_that_began_with_the_load_is_refused(files: list[Path]) -> None:
+    changed(files[0], lambda document: document.update(round_trips=document["round_trips"][150:]))
+    assert "irtt.json: 0 round trips before the load, no idle period" in refusal(files)
+
+
+def test_short_load_is_refused(files: list[Path]) -> None:
+    def short(document: Document) -> None:
+        document["intervals"] = document["intervals"][:20]
+
+    changed(files[1], short)
+    assert "2.0 s of load" in refusal(files)
+
+
+def test_transfer_that_the_link_never_limited_is_refused(files: list[Path]) -> None:
+    def idle(document: Document) -> None:
+        for trip in document["round_trips"]:
+            trip.update(lost="false", delay={"rtt": 60_000_000})
+
+    def lossless(document: Document) -> None:
+        for part in document["intervals"]:
+            for stream in part["streams"]:
+                stream.update(retransmits=0, rtt=60_000)
+        document["end"]["sum_sent"]["retransmits"] = 0
+
+    changed(files[0], idle)
+    changed(files[1], lossless)
+    with pytest.raises(ValueError, match=r"never reached the link's rate: record it with more connections"):
+        calibrate(files)
+
+
+def test_clocks_that_are_apart_do_not_matter(files: list[Path]) -> None:
+    def apart(document: Document) -> None:
+        for trip in document["round_trips"]:
+            if trip["delay"]:
+                trip["delay"]["send"] = -(10**9)
+
+    before = recorded(files)
+    changed(files[0], apart)
+    after = recorded(files)
+    assert "clocks are apart" in after.names[0]
+    assert np.array_equal(before.rtt, after.rtt)
+
+
+def test_plan_says_that_more_is_told_by_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "EACH", 8)
+    found = plan.plan(5e6, 0.04)
+    least, *_, most = (sum(tells.values()) for tells in found.tells)
+    assert most > least
+    assert all(0 <= value <= 1 for tells in found.tells for value in tells.values())
+    assert found.ways[found.best].command in repr(found)
