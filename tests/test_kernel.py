@@ -1,5 +1,7 @@
 """The command ``aqmlab kernel`` on a machine without such a kernel; tests/oracle/kernel has it in a guest with one."""
 
+import os
+import signal
 import subprocess
 from pathlib import Path
 
@@ -46,6 +48,16 @@ def test_what_the_compiler_refuses_is_shown(tmp_path: Path, lred: Object) -> Non
     (tmp_path / "bad.c").write_text('#include "aqm.h"\nint x = y;\n')
     with pytest.raises(ValueError, match=r"(?s)bad\.c: .*undeclared identifier 'y'"):
         objects.compiled(tmp_path / "bad.c", tmp_path)
+
+
+def test_ctrl_c_waits_until_a_change_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(devices, "_RUN", tmp_path)
+    steps: list[str] = []
+    monkeypatch.setattr(devices, "_sweep", lambda: steps.append("swept"))
+    with pytest.raises(KeyboardInterrupt), devices._alone():
+        os.kill(os.getpid(), signal.SIGINT)
+        steps.append("changed")
+    assert steps == ["changed", "swept"]
 
 
 def test_the_machine_is_asked_first(quick_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
