@@ -54,9 +54,14 @@ def test_ctrl_c_waits_until_a_change_is_whole(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(devices, "_RUN", tmp_path)
     steps: list[str] = []
     monkeypatch.setattr(devices, "_sweep", lambda: steps.append("swept"))
-    with pytest.raises(KeyboardInterrupt), devices._alone():
-        os.kill(os.getpid(), signal.SIGINT)
-        steps.append("changed")
+
+    def change() -> None:
+        with devices._alone():
+            os.kill(os.getpid(), signal.SIGINT)
+            steps.append("changed")
+
+    with pytest.raises(KeyboardInterrupt):
+        change()
     assert steps == ["changed", "swept"]
 
 

@@ -5,6 +5,7 @@ import { createLab, type Lab } from "./model/lab.js";
 import { fragment, type Link } from "./model/setup.js";
 import { Disciplines } from "./views/Disciplines.js";
 import { Editor } from "./views/Editor.js";
+import { Files } from "./views/Files.js";
 import { LessonPanel } from "./views/Lessons.js";
 import { Network } from "./views/Network.js";
 import { Plots } from "./views/Plots.js";
@@ -47,7 +48,7 @@ export function App(props: Props) {
   const lanes = createMemo(() => lab.lanes().map((_, i) => i), [], {
     equals: (a, b) => a.length === b.length,
   });
-  let root!: HTMLDivElement;
+  const [root, setRoot] = createSignal<HTMLDivElement>();
 
   props.onStart?.(lab);
   void lab.begin(calm).then(() => {
@@ -81,14 +82,7 @@ export function App(props: Props) {
   );
 
   return (
-    <div
-      class="playground"
-      data-scheme={scheme()}
-      classList={{ embedded: props.link.embed }}
-      ref={(element) => {
-        root = element;
-      }}
-    >
+    <div class="playground" data-scheme={scheme()} classList={{ embedded: props.link.embed }} ref={setRoot}>
       <Show when={!props.link.embed}>
         <header class="page">
           <h1>aqmlab playground</h1>
@@ -146,6 +140,9 @@ export function App(props: Props) {
           </button>
         </header>
       </Show>
+      <Show when={!props.link.embed && root()}>
+        {(place) => <Files lab={lab} place={place()} onOpen={() => setLesson(undefined)} />}
+      </Show>
       <Trouble lab={lab} />
       <Show
         when={lab.lanes().length > 0}
@@ -166,7 +163,7 @@ export function App(props: Props) {
               lab={lab}
               window={chosen()}
               setWindow={setChosen}
-              keys={props.link.embed ? root : document}
+              keys={(props.link.embed && root()) || document}
             />
             <Readings lab={lab} window={shown()} />
           </main>

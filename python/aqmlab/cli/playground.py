@@ -132,9 +132,10 @@ def _text(name: str, scenario: Scenario) -> str:
 def _server(port: int | None) -> Server:
     """Return a server at a port; refuse one that is not free."""
     from aqmlab.playground.server import Server
+    from aqmlab.reports.opened import opened
 
     try:
-        return Server(port or 0)
+        return Server(port or 0, opened)
     except OSError as error:
         if port is None:
             raise
