@@ -1,6 +1,8 @@
 """The playground: its addresses, and the command that serves the page."""
 
+import base64
 import http.client
+import json
 import os
 import signal
 import socket
@@ -8,8 +10,9 @@ import subprocess
 import sys
 import threading
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -22,6 +25,9 @@ from aqmlab.cli.playground import addressed
 from aqmlab.playground import built
 from aqmlab.playground.address import Address
 from aqmlab.playground.server import Server
+from aqmlab.reports.opened import opened
+
+MEASURED = [Path(__file__).parent / "measured" / name for name in ("irtt.json", "iperf3-tcp.json")]
 
 TEXT = st.text(st.characters(codec="utf-8"))
 
@@ -167,6 +173,73 @@ def test_a_port_in_use_is_refused(quick_cli: Cli, pages: Path) -> None:
         done = quick_cli("playground", "--no-open", "--port", str(port))
     assert done.returncode == 2
     assert f"--port: {port}: Address already in use: choose another port" in done.stderr
+
+
+def sent(server: Server, body: bytes, path: str = "/open", **heads: str) -> tuple[int, list[dict[str, Any]]]:
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_port, timeout=60)
+    connection.request("POST", path, body, {"Origin": server.origin, **heads})
+    answer = connection.getresponse()
+    lines = answer.read().splitlines() if answer.status == 200 else []
+    connection.close()
+    return answer.status, list(map(json.loads, lines))
+
+
+def packed(files: Mapping[str, bytes]) -> bytes:
+    return json.dumps({name: base64.b64encode(content).decode() for name, content in files.items()}).encode()
+
+
+def test_what_a_router_says_becomes_a_scenario(server: Server) -> None:
+    shown = b"qdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p flows 1024 quantum 1514 target 5ms interval 100ms"
+    shaper = b"qdisc tbf 1: dev eth1 root refcnt 2 rate 10Mbit burst 5Kb lat 50ms\n"
+    server.opener = opened
+    status, (found,) = sent(server, packed({"../tc.txt": shaper}))
+    assert status == 200
+    assert found["name"] == "tc.toml"
+    assert Scenario.parse(found["toml"]).resolved["dumbbell"]
+    assert "# tc.txt, line 1" in found["toml"]
+    _, (problem,) = sent(server, packed({"tc.txt": shown}))
+    assert problem["problem"].startswith("tc.txt, line 1: eth0 has no shaper")
+    assert problem["problem"].endswith("--up 50mbit, an option of `aqmlab import`, whose scenario opens here")
+
+
+def test_what_a_measurement_says_comes_with_a_picture(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked_for: list[list[str]] = []
+
+    def calibrated(paths: list[Path], progress: Callable[[float], None] | None) -> dict[str, str]:
+        asked_for.append([path.name for path in paths])
+        assert progress
+        progress(0.5)
+        return {"name": "calibrated.toml", "toml": "", "words": "w", "picture": "<svg/>"}
+
+    monkeypatch.setattr("aqmlab.reports.opened._calibrated", calibrated)
+    server.opener = opened
+    recorded = {path.name: path.read_bytes() for path in MEASURED}
+    _, told = sent(server, packed(recorded))
+    assert told == [{"done": 0.5}, {"name": "calibrated.toml", "toml": "", "words": "w", "picture": "<svg/>"}]
+    assert asked_for == [list(recorded)]
+
+
+@pytest.mark.parametrize(
+    ("body", "path", "heads", "status"),
+    [
+        (b"{}", "/open", {"Origin": "http://elsewhere.example"}, 403),
+        (b"{}", "/open", {"Origin": "null"}, 403),
+        (b"{}", "/index.html", {}, 404),
+        (b"", "/open", {"Content-Length": "80000000"}, 413),
+        (b"", "/open", {"Content-Length": "-1"}, 413),
+    ],
+)
+def test_files_are_taken_from_the_page_alone(
+    server: Server, body: bytes, path: str, heads: dict[str, str], status: int
+) -> None:
+    server.opener = opened
+    assert sent(server, body, path, **heads) == (status, [])
+
+
+@pytest.mark.parametrize("body", [b"", b"[]", b"{", b'{"a": 1}', b'{"a": "%"}', b"\xff"])
+def test_what_is_no_page_s_message_is_a_problem(server: Server, body: bytes) -> None:
+    server.opener = opened
+    assert sent(server, body) == (200, [{"problem": "not the files of a page"}])
 
 
 def test_the_page_and_the_widget_are_served(server: Server, pages: Path) -> None:

@@ -82,6 +82,26 @@ describe.skipIf(program === undefined)("in Chromium (set CHROMIUM=/path/to/it if
     await expect.poll(() => page.getByRole("button", { name: "Pause" }).isVisible()).toBe(true);
   });
 
+  test("opens a scenario, and says who reads other files", async () => {
+    const page = await started();
+    const toml = 'title = "Mine"\n[dumbbell]\nrate = "3 Mbit/s"\n[[traffic]]\nname = "flows"\n';
+    const file = (name: string, text: string) => ({
+      name,
+      mimeType: "text/plain",
+      buffer: Buffer.from(text),
+    });
+    await page.setInputFiles("input[type=file]", file("mine.toml", toml));
+    await expect.poll(() => page.textContent(".title")).toBe("Mine");
+    await expect.poll(() => page.url()).toContain("name=mine.toml");
+    await page.setInputFiles("input[type=file]", file("tc.txt", "qdisc noqueue 0: dev lo root"));
+    await expect
+      .poll(() => page.textContent(".trouble pre"))
+      .toContain("start the page with `aqmlab playground`");
+    await page.setInputFiles("input[type=file]", file("bad.toml", "x = 1"));
+    await expect.poll(() => page.textContent(".trouble pre")).toContain("x");
+    expect(await page.textContent(".title")).toBe("Mine");
+  });
+
   test("a slider acts on the running simulation", async () => {
     const page = await started("scenario=quickstart&aqm=droptail");
     await pass(page, 10);

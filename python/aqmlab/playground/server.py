@@ -26,7 +26,7 @@ LARGEST = 50_000_000
 """Bytes of these files together."""
 
 Opener = Callable[[Mapping[str, bytes], Callable[[float], None]], Mapping[str, Any]]
-"""Makes a scenario of files, by their names, and tells the part that is done."""
+"""Makes a scenario of files, by their names, and reports the part that is done."""
 
 
 class Server(ThreadingHTTPServer):
@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(body=False)
 
     def do_POST(self) -> None:
-        """Answer with the scenario of files: lines of JSON that tell the part that is done, and then all or a problem."""
+        """Answer with the scenario of files: lines of JSON with the part that is done, then the scenario or a problem."""
         length = self.headers.get("Content-Length", "")
         opener = self.server.opener
         if self.path != OPEN or opener is None:
