@@ -75,7 +75,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(body=False)
 
     def do_POST(self) -> None:
-        """Answer with the scenario of files: lines of JSON with the part that is done, then the scenario or a problem."""
+        """Answer with the scenario of files: lines of JSON with the part that is done, then the result or a problem."""
         length = self.headers.get("Content-Length", "")
         opener = self.server.opener
         if self.path != OPEN or opener is None:
