@@ -1,17 +1,20 @@
-"""What files of other programs say, as a scenario in TOML whose comments say of which line each value is."""
+"""Files of other programs as a scenario in TOML, with the origin of each value in a comment."""
 
 from __future__ import annotations
 
 import json
 import pathlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aqmlab._core import ScenarioError
 from aqmlab.foreign.configured import configured
 from aqmlab.foreign.disciplines import rate, time
 from aqmlab.foreign.model import Path, Place, State, Unread, Unreadable
 from aqmlab.foreign.ways import Way, shortened, way
+from aqmlab.scenario import Scenario
 
 _ASSUMED = "assumed"
 _TRAFFIC: Sequence[Mapping[str, Any]] = (
@@ -81,7 +84,7 @@ def toml(value: Any) -> str:
 
 
 def scenario(state: State, given: Given | None = None) -> str:
-    """Write what files say as a scenario.
+    """Write a state of a router as a scenario.
 
     Parameters
     ----------
@@ -114,12 +117,27 @@ def scenario(state: State, given: Given | None = None) -> str:
     else:
         whole = configured(state, given.of)
         down, up = _ways(whole, given)
-        _dumbbell(made, down, up, given)
+        _dumbbell(made, down, up, given, whole)
         notes += [note for each in (down, up) if each for note in each.notes]
         state = whole
     _traffic(made, state)
     _notes(made, notes, state.unread)
-    return made.text()
+    return _checked(made)
+
+
+def _checked(made: _Document) -> str:
+    """Return the text; raise `Unreadable`, with the origin of the line, if no simulation can have one of its values."""
+    text = made.text()
+    try:
+        Scenario.parse(text, "").check()
+    except ScenarioError as error:
+        said = re.sub(r"^[^:]*:\d+: ", "", str(error).splitlines()[0])
+        origin = next((each for each in reversed(made.lines[: error.line or 0]) if " # " in each), "")
+        where, _, _ = origin.partition(" # ")[2].partition(": ")
+        file, _, number = where.partition(", line ")
+        place = Place(file, int(number)) if number.isdigit() else Place(file or "the files")
+        raise Unreadable(place, f"no simulation can have {said}") from None
+    return text
 
 
 def _title(state: State) -> str:
@@ -141,7 +159,9 @@ def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:
         redirected = [device for device in state.devices_with_queues() if state.ingress_of(device)]
         wan = redirected[0] if len(redirected) == 1 else _only(state, having, redirected)
     if wan and not lan:
-        to = state.ingress_of(wan) or next((d for d in having if d in (f"ifb4{wan}", f"ifb-{wan}", f"ifb_{wan}")), "")
+        named = (f"ifb4{wan}", f"ifb-{wan}", f"ifb_{wan}")
+        ifbs = [device for device in having if device.startswith("ifb") and device != wan]
+        to = state.ingress_of(wan) or next((device for device in ifbs if device in named or len(ifbs) == 1), "")
         lan = to if to in having else ""
     down = way(state, lan) if lan else None
     up = way(state, wan) if wan and state.root(wan) else None
@@ -151,7 +171,8 @@ def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:
 def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str:
     """Return the device that has a queue, or a shaper if several have queues."""
     ifbs = {state.ingress_of(device) for device in redirected}
-    queues = [device for device in having if device not in ifbs and (state.root(device) or _NONE).kind != "noqueue"]
+    queues = [device for device in having if device not in ifbs and _root_kind(state, device) != "noqueue"]
+    queues = [device for device in queues if not device.startswith("ifb")] or queues
     shaped = [device for device in queues if way_has_rate(state, device)]
     found = shaped if shaped else queues
     if len(found) == 1:
@@ -168,11 +189,9 @@ def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str
     )
 
 
-class _Nothing:
-    kind = "noqueue"
-
-
-_NONE = _Nothing()
+def _root_kind(state: State, device: str) -> str:
+    root = state.root(device)
+    return root.kind if root else "noqueue"
 
 
 def way_has_rate(state: State, device: str) -> bool:
@@ -189,13 +208,18 @@ def _where(state: State) -> Place:
     return state.sources[0].place if state.sources else Place("the files")
 
 
-def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given) -> None:
+def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given, state: State) -> None:
     """Write a link whose forward direction is the way to the home; a single direction is the forward one."""
     first, second = (down, up) if down else (up, None)
-    assert first
+    if first is None:
+        raise Unreadable(
+            _where(state), "no queue of a device that sends to the line: give `tc -s -d qdisc show` of the router"
+        )
     rates = {"down": given.down, "up": given.up}
     ways = (("down" if down else "up", first), ("up", second))
     made.head("[dumbbell]")
+    if second is None:
+        made.remark(f"Forward is what {first.device} sends; the other direction is not known, and has a plain queue.")
     for prefix, (name, each) in zip(("", "reverse_"), ways, strict=True):
         if each is None:
             bits = given.up if name == "up" and down else given.down
@@ -205,21 +229,21 @@ def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given) -
         bits = each.rate or rates[name] or (given.down or given.up if second is None else None)
         if bits is None:
             raise Unreadable(
-                Place(each.told.get("aqm", each.device).partition(": ")[0]),
+                Place(each.origins.get("aqm", each.device).partition(": ")[0]),
                 f"{each.device} has no shaper, so that no file states the link's rate: give it with --{name} 50mbit",
             )
-        made.put(f"{prefix}rate", rate(bits), each.told.get("rate", "as given: no shaper"))
-        made.put(f"{prefix}buffer", each.buffer, each.told.get("buffer", f"{each.device}: {_ASSUMED}"))
+        made.put(f"{prefix}rate", rate(bits), each.origins.get("rate", "as given: no shaper"))
+        made.put(f"{prefix}buffer", each.buffer, each.origins.get("buffer", f"{each.device}: {_ASSUMED}"))
     _frames(made, [each for each in (first, second) if each])
     _delays(made, first, second, given)
     for prefix, each in (("", first), ("reverse_", second)):
         if each is not None:
             for key, value in each.link.items():
                 if key != "delay":
-                    made.put(f"{prefix}{key}", value, each.told.get(key, ""))
+                    made.put(f"{prefix}{key}", value, each.origins.get(key, ""))
     for table, each in (("aqm", first), ("reverse_aqm", second)):
         if each is not None:
-            made.table(table, each.aqm, each.told.get("aqm", f"{each.device}: no discipline"))
+            made.table(table, each.aqm, each.origins.get("aqm", f"{each.device}: no discipline"))
 
 
 def _frames(made: _Document, ways: Sequence[Way]) -> None:
@@ -230,7 +254,7 @@ def _frames(made: _Document, ways: Sequence[Way]) -> None:
         # CAKE counts for itself, whatever the link adds.
         stated = [each for each in stated if "framing" not in each.aqm]
     if stated:
-        made.put("framing", stated[0].framing, stated[0].told["framing"])
+        made.put("framing", stated[0].framing, stated[0].origins["framing"])
     else:
         made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
 
@@ -240,7 +264,7 @@ def _delays(made: _Document, first: Way, second: Way | None, given: Given) -> No
         key: each.link["delay"] for key, each in (("", first), ("reverse_", second)) if each and "delay" in each.link
     }
     if stated:
-        told = next(each.told["delay"] for each in (first, second) if each and "delay" in each.link)
+        told = next(each.origins["delay"] for each in (first, second) if each and "delay" in each.link)
         made.put("delay", stated.get("", "0 s"), told)
         if stated.get("reverse_") != stated.get(""):
             made.put("reverse_delays", [f"0 s: {stated.get('reverse_', '0 s')}"], "the other direction")

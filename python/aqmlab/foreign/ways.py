@@ -23,7 +23,7 @@ _BANDS = ("prio", "drr", "qfq", "ets", "multiq", "mqprio", "mq", "hfsc", "taprio
 
 @dataclass
 class Way:
-    """One direction: a table of a discipline, its buffer, the link; `told` has a comment for each key."""
+    """One direction: a table of a discipline, its buffer, the link; `origins` has a comment for each key."""
 
     device: str
     rate: float | None = None
@@ -31,12 +31,12 @@ class Way:
     buffer: str = f"{TXQUEUELEN} packets"
     framing: str = ""
     link: dict[str, Any] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
     notes: list[tuple[Place, str]] = field(default_factory=list)
 
-    def tell(self, key: str, each: Qdisc | Class) -> None:
-        """Say of which line a key is."""
-        self.told[key] = f"{each.place}: {shortened(each.text)}"
+    def note(self, key: str, each: Qdisc | Class) -> None:
+        """Note the line that a key is from."""
+        self.origins[key] = f"{each.place}: {shortened(each.text)}"
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -91,7 +91,7 @@ class _Reading:
         if qdisc.stab.get("mpu"):
             words += ["mpu", f"{qdisc.stab['mpu']:.0f}"]
         self._way.framing = " ".join(words)
-        self._way.told["framing"] = f"{qdisc.place}: stab, and the {ETHERNET} bytes of Ethernet's header"
+        self._way.origins["framing"] = f"{qdisc.place}: stab, and the {ETHERNET} bytes of Ethernet's header"
 
     def _made(self, qdisc: Qdisc) -> Discipline:
         made = discipline(qdisc.kind, qdisc.options, qdisc.shown, self._queue)
@@ -102,19 +102,19 @@ class _Reading:
     def _plain(self, qdisc: Qdisc) -> None:
         made, way = self._made(qdisc), self._way
         way.aqm, way.buffer = made.aqm, made.buffer
-        way.tell("aqm", qdisc)
-        way.tell("buffer", qdisc)
+        way.note("aqm", qdisc)
+        way.note("buffer", qdisc)
         if "bandwidth" in qdisc.options and qdisc.kind in ("cake", "cake_mq"):
             self._limit(qdisc.options["bandwidth"], qdisc)
             words = str(qdisc.options.get("framing", ""))
             if words and not words.startswith("raw"):
                 way.framing = words
-                way.tell("framing", qdisc)
+                way.note("framing", qdisc)
 
     def _limit(self, bits: float, each: Qdisc | Class) -> None:
         if self._way.rate is None or bits < self._way.rate:
             self._way.rate = float(bits)
-            self._way.tell("rate", each)
+            self._way.note("rate", each)
 
     def _below(self, qdisc: Qdisc, parent: str, otherwise: Values) -> None:
         """Take over the discipline inside, or the FIFO that is there without one."""
@@ -127,12 +127,12 @@ class _Reading:
         kind = "bfifo" if qdisc.kind == "tbf" else "pfifo"
         made = discipline(kind, otherwise, True, self._queue)
         self._way.aqm, self._way.buffer = made.aqm, made.buffer
-        self._way.told["aqm"] = f"{qdisc.place}: {qdisc.kind} has no discipline inside: a FIFO"
-        self._way.tell("buffer", qdisc)
+        self._way.origins["aqm"] = f"{qdisc.place}: {qdisc.kind} has no discipline inside: a FIFO"
+        self._way.note("buffer", qdisc)
 
     def _tbf(self, qdisc: Qdisc) -> None:
         given, way = qdisc.options, self._way
-        if "rate" not in given:
+        if not given.get("rate"):
             raise Unreadable(qdisc.place, "tbf without a rate: the line is torn")
         burst = given.get("burst", given.get("buffer", given.get("maxburst", 0)))
         limit = given.get("limit") or given["rate"] / 8 * given.get("latency", 0) + burst
@@ -150,7 +150,7 @@ class _Reading:
             "aqm": inside,
             "limit": way.buffer,
         }
-        way.tell("aqm", qdisc)
+        way.note("aqm", qdisc)
 
     def _netem(self, qdisc: Qdisc) -> None:
         given, way = qdisc.options, self._way
@@ -182,7 +182,7 @@ class _Reading:
         if "reorder" in given:
             link["reorder"] = {"probability": given["reorder"], **({"gap": given["gap"]} if given.get("gap") else {})}
         for key in link:
-            way.tell(key, qdisc)
+            way.note(key, qdisc)
         taken = ("delay", "jitter", "delay.correlation", "distribution", "loss", "duplicate", "reorder", "gap", "rate")
         for word in given:
             if word not in (*taken, "limit", "seed", "gemodel.p", "gemodel.r", "gemodel.1-h", "gemodel.1-k"):
@@ -205,7 +205,7 @@ class _Reading:
             return
         best = inside[0] if inside else None
         if kind == "prio":
-            bands = qdisc.options.get("priomap", (1,))
+            bands = qdisc.options.get("priomap") or (1,)
             number = f"{qdisc.handle}{bands[0] + 1:x}"
             best = next((each for each in inside if each.parent == number), best)
         if kind == "mq":
@@ -216,8 +216,8 @@ class _Reading:
             self.of(best)
         else:
             self._way.buffer = f"{self._queue} packets"
-            self._way.told["aqm"] = f"{qdisc.place}: {kind} has no discipline inside: a FIFO"
-            self._way.tell("buffer", qdisc)
+            self._way.origins["aqm"] = f"{qdisc.place}: {kind} has no discipline inside: a FIFO"
+            self._way.note("buffer", qdisc)
 
     def _hfsc(self, qdisc: Qdisc, inside: Sequence[Qdisc]) -> None:
         classes = self._state.classes_of(qdisc.device, qdisc.handle)
@@ -243,10 +243,15 @@ class _Reading:
         by_name = {each.identity: each for each in classes}
         leaves = [each for each in classes if not any(one.parent == each.identity for one in classes)]
         for each in classes:
-            if "rate" not in each.options:
+            if not each.options.get("rate"):
                 raise Unreadable(each.place, f"class {each.identity} of htb without a rate: the line is torn")
-        for leaf in leaves:
-            _above(leaf, by_name)  # refuses a circle
+        if not leaves:
+            raise Unreadable(classes[0].place, f"class {classes[0].identity} is above itself: correct its parent")
+        default = f"{qdisc.handle}{qdisc.options.get('default', '')}"
+        if default not in {each.identity for each in leaves}:
+            self._note(
+                qdisc, "htb has no class by default: there packets that no filter names pass unshaped; here none do"
+            )
         if len(leaves) == 1 and _burst(leaves[0]) <= MOST_BURST:
             for each in (leaves[0], *_above(leaves[0], by_name)):
                 self._limit(each.options.get("ceil", each.options["rate"]), each)
@@ -285,8 +290,8 @@ class _Reading:
             tables[_named(each.identity)] = table
         way.aqm = {"name": "htb", "classes": tables}
         way.buffer = "1000000 packets"
-        way.tell("aqm", qdisc)
-        way.told["buffer"] = "each class has its own limit"
+        way.note("aqm", qdisc)
+        way.origins["buffer"] = "each class has its own limit"
         for top in tops[:1]:
             self._limit(total, top)
 
