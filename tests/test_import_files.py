@@ -264,7 +264,12 @@ REFUSED = {
     ),
     "a number that nothing can have": (
         "qdisc noqueue 0: dev lo root refcnt 2\nqdisc sfq 1: dev e root limit 127p divisor 5\n",
-        r"f, line 2: no simulation can have aqm.divisor = 5: must be a power of two",
+        r"f, line 2: no simulation can have reverse_aqm.divisor = 5: must be a power of two",
+    ),
+    "two commands in a line": (
+        "qdisc htb 1: dev a root refcnt 2\nqdisc htb 1: dev b root refcnt 2\n"
+        "# tc class show dev a; tc class show dev b\nclass htb 1:1 root prio 0 rate 8Mbit ceil 8Mbit burst 1600b cburst 1600b\n",
+        r"f, line 4: htb: of which device it is cannot be told: write the command above it",
     ),
     "a circle of classes": (
         "tc qdisc add dev e root handle 1: htb\ntc class add dev e parent 1:2 classid 1:1 htb rate 1mbit\n"

@@ -209,39 +209,41 @@ def _where(state: State) -> Place:
 
 
 def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given, state: State) -> None:
-    """Write a link whose forward direction is the way to the home; a single direction is the forward one."""
-    first, second = (down, up) if down else (up, None)
-    if first is None:
+    """Write a link whose forward direction is the way to the home, as `aqmlab advise` takes it."""
+    if down is None and up is None:
         raise Unreadable(
             _where(state), "no queue of a device that sends to the line: give `tc -s -d qdisc show` of the router"
         )
-    rates = {"down": given.down, "up": given.up}
-    ways = (("down" if down else "up", first), ("up", second))
+    if down is None:
+        made.put("observe", "bottleneck:reverse", "what goes up, which the files are about")
     made.head("[dumbbell]")
-    if second is None:
-        made.remark(f"Forward is what {first.device} sends; the other direction is not known, and has a plain queue.")
-    for prefix, (name, each) in zip(("", "reverse_"), ways, strict=True):
-        if each is None:
-            bits = given.up if name == "up" and down else given.down
-            if prefix and bits:
-                made.put(f"{prefix}rate", rate(bits), "as given")
-            continue
-        bits = each.rate or rates[name] or (given.down or given.up if second is None else None)
+    ways = (("", "down", down), ("reverse_", "up", up))
+    rates = {name: (each.rate if each else None) or getattr(given, name) for _, name, each in ways}
+    for prefix, name, each in ways:
+        bits = rates[name] or (next(filter(None, rates.values()), None) if None in (down, up) else None)
         if bits is None:
+            lacking = each or down or up
+            assert lacking is not None
             raise Unreadable(
-                Place(each.origins.get("aqm", each.device).partition(": ")[0]),
-                f"{each.device} has no shaper, so that no file states the link's rate: give it with --{name} 50mbit",
+                Place(lacking.origins.get("aqm", lacking.device).partition(": ")[0]),
+                f"{lacking.device} has no shaper, so that no file states the link's rate: give it with "
+                f"--{'down' if lacking is down else 'up'} 50mbit",
             )
-        made.put(f"{prefix}rate", rate(bits), each.origins.get("rate", "as given: no shaper"))
-        made.put(f"{prefix}buffer", each.buffer, each.origins.get("buffer", f"{each.device}: {_ASSUMED}"))
-    _frames(made, [each for each in (first, second) if each])
-    _delays(made, first, second, given)
-    for prefix, each in (("", first), ("reverse_", second)):
+        stated = each.origins.get("rate") if each else None
+        assumed = (
+            "as given: no shaper" if rates[name] else f"{_ASSUMED}, as the other direction's: give --{name} 50mbit"
+        )
+        made.put(f"{prefix}rate", rate(bits), stated or assumed)
+        if each is not None:
+            made.put(f"{prefix}buffer", each.buffer, each.origins.get("buffer", f"{each.device}: {_ASSUMED}"))
+    _frames(made, [each for each in (down, up) if each])
+    _delays(made, down, up, given)
+    for prefix, _, each in ways:
         if each is not None:
             for key, value in each.link.items():
                 if key != "delay":
                     made.put(f"{prefix}{key}", value, each.origins.get(key, ""))
-    for table, each in (("aqm", first), ("reverse_aqm", second)):
+    for table, each in (("aqm", down), ("reverse_aqm", up)):
         if each is not None:
             made.table(table, each.aqm, each.origins.get("aqm", f"{each.device}: no discipline"))
 
@@ -259,12 +261,11 @@ def _frames(made: _Document, ways: Sequence[Way]) -> None:
         made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
 
 
-def _delays(made: _Document, first: Way, second: Way | None, given: Given) -> None:
-    stated = {
-        key: each.link["delay"] for key, each in (("", first), ("reverse_", second)) if each and "delay" in each.link
-    }
+def _delays(made: _Document, down: Way | None, up: Way | None, given: Given) -> None:
+    ways = (("", down), ("reverse_", up))
+    stated = {key: each.link["delay"] for key, each in ways if each and "delay" in each.link}
     if stated:
-        told = next(each.origins["delay"] for each in (first, second) if each and "delay" in each.link)
+        told = next(each.origins["delay"] for _, each in ways if each and "delay" in each.link)
         made.put("delay", stated.get("", "0 s"), told)
         if stated.get("reverse_") != stated.get(""):
             made.put("reverse_delays", [f"0 s: {stated.get('reverse_', '0 s')}"], "the other direction")

@@ -109,8 +109,9 @@ def read(name: str, text: str) -> State:
                 raise Unreadable(place, f"{error}: save what tc prints, unchanged") from None
             now = _Described(made, unread=[Unread(place, f"{made.kind}: {word} is not known") for word in left])
             found.append(now)
-        elif asked := COMMAND.search(line):
-            device, context = asked[1], asked[2] or ""
+        elif asked := COMMAND.findall(line):
+            # Of several commands in a line, nobody knows where the output of the next one begins.
+            device, context = asked[0] if len(asked) == 1 else ("", "")
             now = None
         elif line.strip() and now is not None:
             _below(now, line, place)
