@@ -56,14 +56,12 @@ def import_(
     from aqmlab.foreign.model import Unreadable
     from aqmlab.foreign.read import read
     from aqmlab.foreign.scenario import scenario
-    from aqmlab.scenario import Scenario
 
     given = _given(down, up, rtt, wan, lan, of)
     try:
         text = scenario(read(files), given)
     except Unreadable as error:
         stop(BAD_USAGE, str(error))
-    Scenario.parse(text, str(out or "the scenario")).check()
     if out is None:
         typer.echo(text, nl=False)
         return

@@ -44,7 +44,7 @@ def configured(state: State, of: str = "") -> State:
         raise Unreadable(_file(state), f"--of {of}: there is {names[:200]}")
     chosen = shapers[0].name if shapers else ""
     left = dict.fromkeys(each.name for each in state.shapers if each.name != chosen)
-    if left:
+    if left and shapers:
         text = f"{len(left)} other queues: {', '.join(left)[:120]}; --of NAME takes another than {chosen}"
         made = made.joined(State(unread=(Unread(shapers[0].place, text),)))
     for each in shapers:
@@ -255,7 +255,7 @@ def _qosmate(section: Section, sections: Sequence[Section]) -> State:
             )
         tree = _Tree(on, section.at(option), f"option {option} '{kbit}'")
         if root == "cake":
-            tree.qdisc(_qosmate_cake(merged, letter == "I", kbit, layer), "1:")
+            tree.qdisc(_qosmate_cake(merged, letter == "I", kbit, _rate(section, "DOWNRATE"), layer), "1:")
         else:
             leaf = merged.get("nongameqdisc", "fq_codel")
             more = f" {merged.get('nongameqdiscoptions', '')}" if leaf == "cake" else ""
@@ -285,7 +285,7 @@ def _preset(given: Mapping[str, str]) -> str:
     return " ".join(word for word in words if word)
 
 
-def _qosmate_cake(given: Mapping[str, str], incoming: bool, kbit: int, layer: str) -> str:
+def _qosmate_cake(given: Mapping[str, str], incoming: bool, kbit: int, down: int, layer: str) -> str:
     way = "INGRESS" if incoming else "EGRESS"
     words = [f"cake bandwidth {kbit}kbit", given.get(f"PRIORITY_QUEUE_{way}", "diffserv4")]
     if given.get("HOST_ISOLATION", "0") == "1":
@@ -294,7 +294,7 @@ def _qosmate_cake(given: Mapping[str, str], incoming: bool, kbit: int, layer: st
     words += ["nat"] if given.get(f"NAT_{way}", "0") == "1" else []
     words += ["wash"] if given.get("WASHDSCPDOWN" if incoming else "WASHDSCPUP", "0") == "1" else []
     words += ["ack-filter"] if not incoming and given.get("ACK_FILTER_EGRESS") == "1" else []
-    if not incoming and given.get("ACK_FILTER_EGRESS") == "auto" and kbit * 15 <= int(given.get("DOWNRATE", "0") or 0):
+    if not incoming and given.get("ACK_FILTER_EGRESS") == "auto" and kbit * 15 <= down:
         words.append("ack-filter")  # qosmate does so where the uplink is a fifteenth of the downlink, or less
     words += [f"rtt {given['RTT']}ms"] if given.get("RTT", "").isdigit() else []
     words += ["autorate-ingress"] if incoming and given.get("AUTORATE_INGRESS") == "1" else []

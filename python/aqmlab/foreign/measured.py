@@ -46,24 +46,28 @@ def read(name: str, document: Document) -> State:
 
 def _iperf3(document: Document) -> Iterator[dict[str, Any]]:
     test = document["start"]["test_start"]
-    ways = ["both"] if test.get("bidir") else ["back"] if test.get("reverse") else ["forth"]
+    both = "sum_sent_bidir_reverse" in document.get("end", {})
     table: dict[str, Any] = {"count": int(test.get("num_streams", 1))}
     if str(test["protocol"]).upper() == "UDP":
         bits = float(test.get("target_bitrate") or 1e6)
-        table |= {"kind": "cbr", "rate": rate(bits), "packet_size": octets(float(test.get("blksize", 1448)) + 28)}
+        table |= {
+            "kind": "cbr",
+            "rate": rate(bits),
+            "packet_size": octets(min(float(test.get("blksize", 1448)) + 28, 1500)),
+        }
     else:
         control = str(document.get("end", {}).get("sender_tcp_congestion", "cubic"))
         table |= {"kind": "ftp", "start": "uniform(0 s, 1 s)"}
         table["tcp"] = control if control in (*_CONTROLS, "bbr3") and control != "reno" else "linux"
     # What a client sends goes up; with -R it comes down.
-    if ways[0] in ("both", "back"):
+    if both or test.get("reverse"):
         yield {"name": "iperf3-down", **table}
-    if ways[0] in ("both", "forth"):
+    if both or not test.get("reverse"):
         yield {"name": "iperf3-up", **table, **_BACK}
 
 
 def _irtt(document: Document) -> Iterator[dict[str, Any]]:
-    config = document["config"]
+    config = document["config"]["params"]
     interval, size = float(config["interval"]) / 1e9, float(config.get("length", 0)) + 28
     yield {"name": "irtt", "kind": "ping", "interval": time(interval), "packet_size": octets(size)}
 

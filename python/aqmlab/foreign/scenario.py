@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from aqmlab._core import ScenarioError
 from aqmlab.foreign.configured import configured
 from aqmlab.foreign.disciplines import rate, time
 from aqmlab.foreign.model import Path, Place, State, Unread, Unreadable
 from aqmlab.foreign.ways import Way, shortened, way
+from aqmlab.scenario import Scenario
 
 _ASSUMED = "assumed"
 _TRAFFIC: Sequence[Mapping[str, Any]] = (
@@ -114,12 +117,27 @@ def scenario(state: State, given: Given | None = None) -> str:
     else:
         whole = configured(state, given.of)
         down, up = _ways(whole, given)
-        _dumbbell(made, down, up, given)
+        _dumbbell(made, down, up, given, whole)
         notes += [note for each in (down, up) if each for note in each.notes]
         state = whole
     _traffic(made, state)
     _notes(made, notes, state.unread)
-    return made.text()
+    return _checked(made)
+
+
+def _checked(made: _Document) -> str:
+    """Return the text; raise `Unreadable`, with the origin of the line, if no simulation can have one of its values."""
+    text = made.text()
+    try:
+        Scenario.parse(text, "").check()
+    except ScenarioError as error:
+        said = re.sub(r"^[^:]*:\d+: ", "", str(error).splitlines()[0])
+        origin = next((each for each in reversed(made.lines[: error.line or 0]) if " # " in each), "")
+        where, _, _ = origin.partition(" # ")[2].partition(": ")
+        file, _, number = where.partition(", line ")
+        place = Place(file, int(number)) if number.isdigit() else Place(file or "the files")
+        raise Unreadable(place, f"no simulation can have {said}") from None
+    return text
 
 
 def _title(state: State) -> str:
@@ -189,13 +207,18 @@ def _where(state: State) -> Place:
     return state.sources[0].place if state.sources else Place("the files")
 
 
-def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given) -> None:
+def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given, state: State) -> None:
     """Write a link whose forward direction is the way to the home; a single direction is the forward one."""
     first, second = (down, up) if down else (up, None)
-    assert first
+    if first is None:
+        raise Unreadable(
+            _where(state), "no queue of a device that sends to the line: give `tc -s -d qdisc show` of the router"
+        )
     rates = {"down": given.down, "up": given.up}
     ways = (("down" if down else "up", first), ("up", second))
     made.head("[dumbbell]")
+    if second is None:
+        made.remark(f"Forward is what {first.device} sends; the other direction is not known, and has a plain queue.")
     for prefix, (name, each) in zip(("", "reverse_"), ways, strict=True):
         if each is None:
             bits = given.up if name == "up" and down else given.down

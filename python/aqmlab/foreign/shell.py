@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from aqmlab.foreign.model import Place, Unreadable
 
 _ASSIGNED = re.compile(r"(?:export |local |readonly |declare (?:-\w+ )?)?\s*([A-Za-z_]\w*)=(.*)")
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)(?::?[-=]([^}]*))?\}|([A-Za-z_]\w*))")
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*|\d)(?::?[-=]([^}]*))?\}|([A-Za-z_]\w*))")
 _REDIRECTION = re.compile(r"\s*[0-9]?>&?\s*(?:/dev/null|[0-9])|\s*&>\s*/dev/null")
 _SUM = re.compile(r"\$\(\(([-+*/%() 0-9]*)\)\)|\$\[([-+*/%() 0-9]*)\]")
 _PROMPT = re.compile(r"^(?:\+ +|[\w.@~:/-]*[$#] +(?=(?:sudo +)?(?:/\S*/)?(?:tc|ip|ethtool|mm-\w+)\b))")
@@ -68,7 +68,7 @@ def commands(name: str, text: str, programs: re.Pattern[str]) -> Iterator[Comman
             program = re.match(r"(?:\S*/)?([\w-]+)", filled)
             if not program or not programs.fullmatch(program[1]):
                 continue
-            if unknown := re.search(r"\$\{?\w+|\$\(|`", filled):
+            if unknown := re.search(r"\$\{?\w+\}?|\$\(|`", filled):
                 raise Unreadable(
                     place,
                     f"{unknown[0]} has no value in this file: write the value in its place, or give what "

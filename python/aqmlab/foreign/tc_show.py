@@ -13,8 +13,14 @@ from aqmlab.foreign.tc_json import TIMES
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import COUNT, NUMBER, RATE, SIZE, TIME, Unsaid, value
 
-HEADS = re.compile(r"(?:(?:added|deleted|replaced) )?(qdisc|class|filter) \S")
+HEADS = re.compile(
+    r"(?:(?:added|deleted|replaced) )?"
+    r"(?:qdisc [a-z]\w* [0-9a-f]{1,4}:|class [a-z]\w* [0-9a-f]{0,4}:|filter (?:dev|parent|protocol|block|chain)\b)"
+)
 """Begins what is described."""
+
+_QUOTED = re.compile(r"^(?:>+ ?)+")
+"""Begins a line that a letter quotes."""
 
 COMMAND = re.compile(r"\btc\s[^|;]*?\bdev\s+(\S+)(?:\s+(ingress|egress|root|parent\s+\S+))?")
 """The command whose output follows, where a person has kept it: tc leaves out a device that was asked for."""
@@ -22,9 +28,9 @@ COMMAND = re.compile(r"\btc\s[^|;]*?\bdev\s+(\S+)(?:\s+(ingress|egress|root|pare
 _GLUED = re.compile(r"(\/\d+)mpu ")
 """What tc 7 prints without a space: ``burst 1600b/1mpu 0b``."""
 
-_SENT = re.compile(r" Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
-_DROPPED = re.compile(r" \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
-_BACKLOG = re.compile(r" (?:rate \S+ \S+ )?backlog (\S+) (\d+)p requeues (\d+)")
+_SENT = re.compile(r"\s*Sent (\d+) bytes (\d+) pkts? \(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
+_DROPPED = re.compile(r"\s*\(dropped (\d+), overlimits (\d+) requeues (\d+)\)")
+_BACKLOG = re.compile(r"\s*(?:rate \S+ \S+ )?backlog (\S+) (\d+)p requeues (\d+)")
 
 _TINS = {
     "thresh": ("threshold_rate", RATE),
@@ -85,7 +91,7 @@ class _Described:
 
 def is_tc(text: str) -> bool:
     """Whether a text has a line that tc prints."""
-    return any(HEADS.match(line) and re.match(r"\S+ \S+ \S+", line) for line in text.splitlines())
+    return any(HEADS.match(_QUOTED.sub("", line).lstrip()) for line in text.splitlines())
 
 
 def read(name: str, text: str) -> State:
@@ -94,7 +100,8 @@ def read(name: str, text: str) -> State:
     now: _Described | None = None
     for number, line in enumerate(text.splitlines(), 1):
         place = Place(name, number)
-        line = _GLUED.sub(r"\1 mpu ", line)
+        line = _GLUED.sub(r"\1 mpu ", _QUOTED.sub("", line))
+        line = line.lstrip() if HEADS.match(line.lstrip()) else f" {line}"
         if HEADS.match(line):
             try:
                 made, left = _head(line, place, device, context)

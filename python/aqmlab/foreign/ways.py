@@ -132,7 +132,7 @@ class _Reading:
 
     def _tbf(self, qdisc: Qdisc) -> None:
         given, way = qdisc.options, self._way
-        if "rate" not in given:
+        if not given.get("rate"):
             raise Unreadable(qdisc.place, "tbf without a rate: the line is torn")
         burst = given.get("burst", given.get("buffer", given.get("maxburst", 0)))
         limit = given.get("limit") or given["rate"] / 8 * given.get("latency", 0) + burst
@@ -205,7 +205,7 @@ class _Reading:
             return
         best = inside[0] if inside else None
         if kind == "prio":
-            bands = qdisc.options.get("priomap", (1,))
+            bands = qdisc.options.get("priomap") or (1,)
             number = f"{qdisc.handle}{bands[0] + 1:x}"
             best = next((each for each in inside if each.parent == number), best)
         if kind == "mq":
@@ -243,10 +243,15 @@ class _Reading:
         by_name = {each.identity: each for each in classes}
         leaves = [each for each in classes if not any(one.parent == each.identity for one in classes)]
         for each in classes:
-            if "rate" not in each.options:
+            if not each.options.get("rate"):
                 raise Unreadable(each.place, f"class {each.identity} of htb without a rate: the line is torn")
-        for leaf in leaves:
-            _above(leaf, by_name)  # refuses a circle
+        if not leaves:
+            raise Unreadable(classes[0].place, f"class {classes[0].identity} is above itself: correct its parent")
+        default = f"{qdisc.handle}{qdisc.options.get('default', '')}"
+        if default not in {each.identity for each in leaves}:
+            self._note(
+                qdisc, "htb has no class by default: there packets that no filter names pass unshaped; here none do"
+            )
         if len(leaves) == 1 and _burst(leaves[0]) <= MOST_BURST:
             for each in (leaves[0], *_above(leaves[0], by_name)):
                 self._limit(each.options.get("ceil", each.options["rate"]), each)

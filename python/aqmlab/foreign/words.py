@@ -54,6 +54,8 @@ def value(sort: str, text: str) -> Any:
     if not found:
         raise Unsaid(f"{text}: must be {_LIKE[sort]}")
     number, unit = float(found[1]), found[2]
+    if abs(number) > _MOST:
+        raise Unsaid(f"{text}: too large")
     scales = {**_TIMES, "": _BARE[sort]} if sort in _BARE else _SCALES[sort]
     if unit not in scales:
         raise Unsaid(f"{text}: must be {_LIKE[sort]}")
@@ -64,6 +66,9 @@ def value(sort: str, text: str) -> Any:
 
 
 _COUNTS = {"": 1, "p": 1, "b": 1, "pps": 1}
+
+_MOST = 1e15
+"""No number of tc's is larger."""
 
 _SCALES: Mapping[str, Mapping[str, float]] = {
     SIZE: _SIZES,
@@ -90,6 +95,8 @@ def from_json(sort: str, given: Any) -> Any:
         raise Unsaid(f"{given!r}: must be {_LIKE.get(sort, 'a text')}")
     if sort == TEXT:
         return str(given)
+    if not abs(given) <= _MOST:
+        raise Unsaid(f"{given}: too large")
     # What sfb and sfq count in other units in a command, they print in these.
     factor = {RATE: 8, TIME: 1e-6, MILLIS: 1e-6, NANOS: 1e-9}.get(sort, 1)
     return _rounded(given * factor) if factor != 1 else given
@@ -288,7 +295,7 @@ def settled(kind: str, options: Values) -> Values:
     tick = 1024 if "codel" in kind else 64 if "pie" in kind and kind != "dualpi2" else 0
     if not tick:
         return options
-    times = [word for word, sort in VALUES[kind].items() if sort == TIME and word in options]
+    times = [word for word, sort in VALUES.get(kind, {}).items() if sort == TIME and word in options]
     return {**options, **{word: _round(options[word], tick) for word in times}}
 
 

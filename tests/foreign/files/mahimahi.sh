@@ -1,0 +1,1 @@
+mm-delay 20 mm-loss uplink 0.01 mm-link up.trace down.trace --uplink-queue=codel --uplink-queue-args="packets=100, target=5, interval=100" --downlink-queue=droptail --downlink-queue-args=bytes=150000 -- iperf3 -c 10.0.0.1
