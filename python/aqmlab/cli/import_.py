@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from aqmlab.cli import options
 from aqmlab.cli.terminal import BAD_USAGE, stop
 
 if TYPE_CHECKING:
@@ -25,7 +24,9 @@ def import_(
             readable=True,
         ),
     ],
-    out: Annotated[Path | None, options.out(help="Write the scenario to this file; default: print it.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the scenario to this file; default: print it.")
+    ] = None,
     down: Annotated[
         str | None, typer.Option("--down", metavar="RATE", help="Rate of a downlink that no file states, as 100mbit.")
     ] = None,

@@ -159,7 +159,9 @@ def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:
         redirected = [device for device in state.devices_with_queues() if state.ingress_of(device)]
         wan = redirected[0] if len(redirected) == 1 else _only(state, having, redirected)
     if wan and not lan:
-        to = state.ingress_of(wan) or next((d for d in having if d in (f"ifb4{wan}", f"ifb-{wan}", f"ifb_{wan}")), "")
+        named = (f"ifb4{wan}", f"ifb-{wan}", f"ifb_{wan}")
+        ifbs = [device for device in having if device.startswith("ifb") and device != wan]
+        to = state.ingress_of(wan) or next((device for device in ifbs if device in named or len(ifbs) == 1), "")
         lan = to if to in having else ""
     down = way(state, lan) if lan else None
     up = way(state, wan) if wan and state.root(wan) else None
@@ -169,7 +171,8 @@ def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:
 def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str:
     """Return the device that has a queue, or a shaper if several have queues."""
     ifbs = {state.ingress_of(device) for device in redirected}
-    queues = [device for device in having if device not in ifbs and (state.root(device) or _NONE).kind != "noqueue"]
+    queues = [device for device in having if device not in ifbs and _root_kind(state, device) != "noqueue"]
+    queues = [device for device in queues if not device.startswith("ifb")] or queues
     shaped = [device for device in queues if way_has_rate(state, device)]
     found = shaped if shaped else queues
     if len(found) == 1:
@@ -186,11 +189,9 @@ def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str
     )
 
 
-class _Nothing:
-    kind = "noqueue"
-
-
-_NONE = _Nothing()
+def _root_kind(state: State, device: str) -> str:
+    root = state.root(device)
+    return root.kind if root else "noqueue"
 
 
 def way_has_rate(state: State, device: str) -> bool:
