@@ -19,12 +19,12 @@ FRAME = 1514
 """Bytes of a full packet as the kernel counts it."""
 
 TXQUEUELEN = 1000
-"""Packets that a device lets wait unless it is told otherwise: the limit of what has none of its own."""
+"""Packets that a device queues by default: the limit of a discipline that has none."""
 
 
 @dataclass(frozen=True)
 class Discipline:
-    """A discipline of ours, the buffer that it has, and what tc was told that has no counterpart, as sentences."""
+    """A discipline of ours, the buffer that it has, and the options that have no counterpart, as sentences."""
 
     aqm: Settings
     buffer: str
@@ -37,8 +37,7 @@ class Kind:
 
     `base` is ours without a word; `keys` has the key of each word with a value, `flags` what a word that stands alone
     sets; `ecn` is the key of ECN. `buffer` is the limit without a word, whose unit is that of the word in
-    `words.VALUES`; None stands for that of the device. `silent` are words that change nothing in a simulation, with the
-    reason for those worth telling.
+    `words.VALUES`; None stands for that of the device. `silent` are words that change nothing in a simulation, with the reason where it matters.
     """
 
     base: Settings
@@ -210,8 +209,7 @@ CLOSE: Mapping[str, tuple[str, str]] = {
 def discipline(kind: str, options: Values, shown: bool = False, queue: int = TXQUEUELEN) -> Discipline:
     """Return what a discipline with these options is; raise `NoCounterpart` if it is none of ours.
 
-    `shown` are options that the kernel printed, where ECN is off if it is not among them; `queue` is how many packets
-    the device lets wait.
+    `shown` are options that the kernel printed, where ECN is off if it is not among them; `queue` is the length of the device's queue in packets.
     """
     left: list[str] = []
     if kind == "fq":

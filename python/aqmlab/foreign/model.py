@@ -1,10 +1,10 @@
-"""What a router or a simulator has, as files of other programs tell it.
+"""What a router or a simulator has, as files of other programs state it.
 
 Values are in SI units: seconds, bit/s, bytes, packets, fractions. The options of disciplines and classes have the words
 of tc's command line, whether tc printed them as text or as JSON; a word that stands alone, as ``ecn`` or ``diffserv4``,
 is True, and is absent if it does not hold. Statistics have the names of tc's JSON without a unit at the end
-(``target_us`` of a tin is ``target``). `Qdisc.shown` tells a state that the kernel printed, which has every value, from
-a command or a configuration, which has those that were given.
+(``target_us`` of a tin is ``target``). `Qdisc.shown` distinguishes a state that the kernel printed, which has
+every value, from a command or a configuration, which has those that were given.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ class Unreadable(ValueError):  # noqa: N818  the calling program may have it fro
     Parameters
     ----------
     place : Place
-        The file, and the line; 0 is the whole file.
+        The file and the line; 0 is the whole file.
     problem : str
-        What is wrong, and the cure.
+        The problem, and the cure.
     """
 
     def __init__(self, place: Place, problem: str) -> None:
@@ -48,7 +48,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Source:
-    """A file that was read: the name of its format, such as ``tc qdisc``, and its program's version where it tells."""
+    """A file that was read: the name of its format, such as ``tc qdisc``, and its program's version if it has one."""
 
     place: Place
     format: str
@@ -125,7 +125,7 @@ class Filter:
 
 @dataclass(frozen=True)
 class Device:
-    """A device, of which only what a file told is known: packets it lets wait (``txqueuelen``), its kind, its rate."""
+    """A device, as far as a file states it: the packets that it queues (``txqueuelen``), its kind, its rate."""
 
     name: str
     place: Place
@@ -156,7 +156,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Shaper:
-    """What is to shape one direction of a device, as a configuration states it: `way` is ``down`` or ``up``.
+    """A shaper of one direction of a device, as a configuration states it: `way` is ``down`` or ``up``.
 
     `kind` is the discipline in tc's words, empty if the program chooses; `least` and `most` bound a rate that a program
     such as cake-autorate changes. `framing` has tc's words for CAKE about the link layer. `name` is that of the circuit

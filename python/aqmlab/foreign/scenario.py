@@ -1,4 +1,4 @@
-"""What files of other programs say, as a scenario in TOML whose comments say of which line each value is."""
+"""Files of other programs as a scenario in TOML, with the origin of each value in a comment."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def toml(value: Any) -> str:
 
 
 def scenario(state: State, given: Given | None = None) -> str:
-    """Write what files say as a scenario.
+    """Write a state of a router as a scenario.
 
     Parameters
     ----------
@@ -229,21 +229,21 @@ def _dumbbell(made: _Document, down: Way | None, up: Way | None, given: Given, s
         bits = each.rate or rates[name] or (given.down or given.up if second is None else None)
         if bits is None:
             raise Unreadable(
-                Place(each.told.get("aqm", each.device).partition(": ")[0]),
+                Place(each.origins.get("aqm", each.device).partition(": ")[0]),
                 f"{each.device} has no shaper, so that no file states the link's rate: give it with --{name} 50mbit",
             )
-        made.put(f"{prefix}rate", rate(bits), each.told.get("rate", "as given: no shaper"))
-        made.put(f"{prefix}buffer", each.buffer, each.told.get("buffer", f"{each.device}: {_ASSUMED}"))
+        made.put(f"{prefix}rate", rate(bits), each.origins.get("rate", "as given: no shaper"))
+        made.put(f"{prefix}buffer", each.buffer, each.origins.get("buffer", f"{each.device}: {_ASSUMED}"))
     _frames(made, [each for each in (first, second) if each])
     _delays(made, first, second, given)
     for prefix, each in (("", first), ("reverse_", second)):
         if each is not None:
             for key, value in each.link.items():
                 if key != "delay":
-                    made.put(f"{prefix}{key}", value, each.told.get(key, ""))
+                    made.put(f"{prefix}{key}", value, each.origins.get(key, ""))
     for table, each in (("aqm", first), ("reverse_aqm", second)):
         if each is not None:
-            made.table(table, each.aqm, each.told.get("aqm", f"{each.device}: no discipline"))
+            made.table(table, each.aqm, each.origins.get("aqm", f"{each.device}: no discipline"))
 
 
 def _frames(made: _Document, ways: Sequence[Way]) -> None:
@@ -254,7 +254,7 @@ def _frames(made: _Document, ways: Sequence[Way]) -> None:
         # CAKE counts for itself, whatever the link adds.
         stated = [each for each in stated if "framing" not in each.aqm]
     if stated:
-        made.put("framing", stated[0].framing, stated[0].told["framing"])
+        made.put("framing", stated[0].framing, stated[0].origins["framing"])
     else:
         made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
 
@@ -264,7 +264,7 @@ def _delays(made: _Document, first: Way, second: Way | None, given: Given) -> No
         key: each.link["delay"] for key, each in (("", first), ("reverse_", second)) if each and "delay" in each.link
     }
     if stated:
-        told = next(each.told["delay"] for each in (first, second) if each and "delay" in each.link)
+        told = next(each.origins["delay"] for each in (first, second) if each and "delay" in each.link)
         made.put("delay", stated.get("", "0 s"), told)
         if stated.get("reverse_") != stated.get(""):
             made.put("reverse_delays", [f"0 s: {stated.get('reverse_', '0 s')}"], "the other direction")

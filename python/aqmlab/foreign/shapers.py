@@ -156,7 +156,7 @@ def network(name: str, document: Mapping[str, Any]) -> State:
 
 
 def within(shaper: Shaper, sections: tuple[Section, ...]) -> tuple[float | None, tuple[Unread, ...]]:
-    """Return the rate of a circuit, which its sites may limit, and what is left out of that."""
+    """Return the rate of a circuit, which its sites may limit, and a note if other circuits share these."""
     nodes = {each.name: each for each in sections if each.kind == "libreqos.node"}
     bits, parent, seen = shaper.rate, shaper.parent, set()
     while parent in nodes and parent not in seen and bits is not None:

@@ -62,7 +62,7 @@ def is_tc(document: object) -> bool:
 
 
 def read(documents: list[Document], at: Callable[[int], Place]) -> State:
-    """Read a list of tc's; `at` tells the place of each entry by its number, from 0."""
+    """Read a list of tc's; `at` returns the place of each entry by its number, from 0."""
     states = [_read(each, at(number)) for number, each in enumerate(documents)]
     whole = State()
     for each in states:

@@ -175,7 +175,7 @@ class _Made:
         )
 
     def _device(self, words: list[str], command: Command) -> None:
-        """Note what ``ip link`` says of a device."""
+        """Note the properties that ``ip link`` gives a device."""
         if not words or (command.words[0] == "ip" and (len(words) < 2 or not "link".startswith(words[0]))):
             return
         after = dict(pairwise(words))

@@ -17,7 +17,7 @@ HEADS = re.compile(
     r"(?:(?:added|deleted|replaced) )?"
     r"(?:qdisc [a-z]\w* [0-9a-f]{1,4}:|class [a-z]\w* [0-9a-f]{0,4}:|filter (?:dev|parent|protocol|block|chain)\b)"
 )
-"""Begins what is described."""
+"""Begins a description."""
 
 _QUOTED = re.compile(r"^(?:>+ ?)+")
 """Begins a line that a letter quotes."""
@@ -182,7 +182,7 @@ def _filter(words: list[str], place: Place, device: str, context: str, line: str
 
 
 def _below(now: _Described, line: str, place: Place) -> None:
-    """Read a line below the head; what it has in no known form is kept as unread."""
+    """Read a line below the head; a line of no known form is kept as unread."""
     made, words = now.made, line.split()
     try:
         if isinstance(made, Filter):

@@ -23,7 +23,7 @@ _BANDS = ("prio", "drr", "qfq", "ets", "multiq", "mqprio", "mq", "hfsc", "taprio
 
 @dataclass
 class Way:
-    """One direction: a table of a discipline, its buffer, the link; `told` has a comment for each key."""
+    """One direction: a table of a discipline, its buffer, the link; `origins` has a comment for each key."""
 
     device: str
     rate: float | None = None
@@ -31,12 +31,12 @@ class Way:
     buffer: str = f"{TXQUEUELEN} packets"
     framing: str = ""
     link: dict[str, Any] = field(default_factory=dict)
-    told: dict[str, str] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
     notes: list[tuple[Place, str]] = field(default_factory=list)
 
-    def tell(self, key: str, each: Qdisc | Class) -> None:
-        """Say of which line a key is."""
-        self.told[key] = f"{each.place}: {shortened(each.text)}"
+    def note(self, key: str, each: Qdisc | Class) -> None:
+        """Note the line that a key is from."""
+        self.origins[key] = f"{each.place}: {shortened(each.text)}"
 
 
 def shortened(text: str, most: int = 90) -> str:
@@ -91,7 +91,7 @@ class _Reading:
         if qdisc.stab.get("mpu"):
             words += ["mpu", f"{qdisc.stab['mpu']:.0f}"]
         self._way.framing = " ".join(words)
-        self._way.told["framing"] = f"{qdisc.place}: stab, and the {ETHERNET} bytes of Ethernet's header"
+        self._way.origins["framing"] = f"{qdisc.place}: stab, and the {ETHERNET} bytes of Ethernet's header"
 
     def _made(self, qdisc: Qdisc) -> Discipline:
         made = discipline(qdisc.kind, qdisc.options, qdisc.shown, self._queue)
@@ -102,19 +102,19 @@ class _Reading:
     def _plain(self, qdisc: Qdisc) -> None:
         made, way = self._made(qdisc), self._way
         way.aqm, way.buffer = made.aqm, made.buffer
-        way.tell("aqm", qdisc)
-        way.tell("buffer", qdisc)
+        way.note("aqm", qdisc)
+        way.note("buffer", qdisc)
         if "bandwidth" in qdisc.options and qdisc.kind in ("cake", "cake_mq"):
             self._limit(qdisc.options["bandwidth"], qdisc)
             words = str(qdisc.options.get("framing", ""))
             if words and not words.startswith("raw"):
                 way.framing = words
-                way.tell("framing", qdisc)
+                way.note("framing", qdisc)
 
     def _limit(self, bits: float, each: Qdisc | Class) -> None:
         if self._way.rate is None or bits < self._way.rate:
             self._way.rate = float(bits)
-            self._way.tell("rate", each)
+            self._way.note("rate", each)
 
     def _below(self, qdisc: Qdisc, parent: str, otherwise: Values) -> None:
         """Take over the discipline inside, or the FIFO that is there without one."""
@@ -127,8 +127,8 @@ class _Reading:
         kind = "bfifo" if qdisc.kind == "tbf" else "pfifo"
         made = discipline(kind, otherwise, True, self._queue)
         self._way.aqm, self._way.buffer = made.aqm, made.buffer
-        self._way.told["aqm"] = f"{qdisc.place}: {qdisc.kind} has no discipline inside: a FIFO"
-        self._way.tell("buffer", qdisc)
+        self._way.origins["aqm"] = f"{qdisc.place}: {qdisc.kind} has no discipline inside: a FIFO"
+        self._way.note("buffer", qdisc)
 
     def _tbf(self, qdisc: Qdisc) -> None:
         given, way = qdisc.options, self._way
@@ -150,7 +150,7 @@ class _Reading:
             "aqm": inside,
             "limit": way.buffer,
         }
-        way.tell("aqm", qdisc)
+        way.note("aqm", qdisc)
 
     def _netem(self, qdisc: Qdisc) -> None:
         given, way = qdisc.options, self._way
@@ -182,7 +182,7 @@ class _Reading:
         if "reorder" in given:
             link["reorder"] = {"probability": given["reorder"], **({"gap": given["gap"]} if given.get("gap") else {})}
         for key in link:
-            way.tell(key, qdisc)
+            way.note(key, qdisc)
         taken = ("delay", "jitter", "delay.correlation", "distribution", "loss", "duplicate", "reorder", "gap", "rate")
         for word in given:
             if word not in (*taken, "limit", "seed", "gemodel.p", "gemodel.r", "gemodel.1-h", "gemodel.1-k"):
@@ -216,8 +216,8 @@ class _Reading:
             self.of(best)
         else:
             self._way.buffer = f"{self._queue} packets"
-            self._way.told["aqm"] = f"{qdisc.place}: {kind} has no discipline inside: a FIFO"
-            self._way.tell("buffer", qdisc)
+            self._way.origins["aqm"] = f"{qdisc.place}: {kind} has no discipline inside: a FIFO"
+            self._way.note("buffer", qdisc)
 
     def _hfsc(self, qdisc: Qdisc, inside: Sequence[Qdisc]) -> None:
         classes = self._state.classes_of(qdisc.device, qdisc.handle)
@@ -290,8 +290,8 @@ class _Reading:
             tables[_named(each.identity)] = table
         way.aqm = {"name": "htb", "classes": tables}
         way.buffer = "1000000 packets"
-        way.tell("aqm", qdisc)
-        way.told["buffer"] = "each class has its own limit"
+        way.note("aqm", qdisc)
+        way.origins["buffer"] = "each class has its own limit"
         for top in tops[:1]:
             self._limit(total, top)
 
