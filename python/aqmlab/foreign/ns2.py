@@ -154,10 +154,10 @@ def _state(made: _Script) -> State:
     others = [each for each in made.links if set(each.ends) != ends]
     back = next((each for each in made.links if each.ends == slowest.ends[::-1]), None)
     if back is not None and back.queue in _KINDS:
-        own = dict(made.set.get(f"Queue/{back.queue}", {}))
-        aqms["up"] = table(back.place, _KINDS[back.queue], own, left)
+        theirs = dict(made.set.get(f"Queue/{back.queue}", {}))
+        aqms["up"] = table(back.place, _KINDS[back.queue], theirs, left)
         limit = back.limit or made.set.get("Queue", {}).get("limit_", ("50", back.place))[0]
-        buffers["up"] = _buffer(aqms["up"], limit, own)
+        buffers["up"] = _buffer(aqms["up"], limit, theirs)
     near = list(dict.fromkeys(each.delay for each in others if slowest.ends[0] in each.ends))
     far = list(dict.fromkeys(each.delay for each in others if slowest.ends[1] in each.ends))
     if len(others) > len([each for each in others if set(slowest.ends) & set(each.ends)]):
