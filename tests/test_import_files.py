@@ -134,6 +134,22 @@ CASES: list[tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]] = [
         },
     ),
     (
+        ("ns2-simplex.tcl",),
+        {},
+        {
+            "dumbbell.rate": "15 Mbit/s",
+            "dumbbell.delay": "35 ms",
+            "dumbbell.buffer": "300 packets",
+            "dumbbell.reverse_buffer": "79 packets",
+            "dumbbell.sender_delay": ["3 ms"],
+            "dumbbell.receiver_delay": ["0 s"],
+            "aqm.min_th": 20.0,
+            "aqm.gentle": False,
+            "aqm.mean_packet": "1000 B",
+            "reverse_aqm.name": "droptail",
+        },
+    ),
+    (
         ("ns3-red.cc",),
         {},
         {

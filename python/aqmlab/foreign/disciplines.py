@@ -37,7 +37,8 @@ class Kind:
 
     `base` is ours without a word; `keys` has the key of each word with a value, `flags` what a word that stands alone
     sets; `ecn` is the key of ECN. `buffer` is the limit without a word, whose unit is that of the word in
-    `words.VALUES`; None stands for that of the device. `silent` are words that change nothing in a simulation, with the reason where it matters.
+    `words.VALUES`; None stands for that of the device. `silent` are words that change
+    nothing in a simulation, with the reason where it matters.
     """
 
     base: Settings
@@ -209,7 +210,8 @@ CLOSE: Mapping[str, tuple[str, str]] = {
 def discipline(kind: str, options: Values, shown: bool = False, queue: int = TXQUEUELEN) -> Discipline:
     """Return what a discipline with these options is; raise `NoCounterpart` if it is none of ours.
 
-    `shown` are options that the kernel printed, where ECN is off if it is not among them; `queue` is the length of the device's queue in packets.
+    `shown` are options that the kernel printed, where ECN is off if it is not among them; `queue` is the length of the
+    device's queue in packets.
     """
     left: list[str] = []
     if kind == "fq":

@@ -68,6 +68,7 @@ class _Script:
                 lambda m: self.variables.get(m[1] or m[2], m[0]),
                 text,
             )
+            text = re.sub(r"\[set (\w+)\]", lambda found: self.variables.get(found[1], found[0]), text)
             text = re.sub(r"\[expr ([-+*/(). 0-9eE]+)\]", lambda m: _sum(m[1]), text)
         return text
 
@@ -149,7 +150,14 @@ def _state(made: _Script) -> State:
     aqms = {"down": aqm}
     if slowest.duplex:
         aqms["up"], buffers["up"] = aqm, _buffer(aqm, slowest.back or own, given)
-    others = [each for each in made.links if each is not slowest]
+    ends = set(slowest.ends)
+    others = [each for each in made.links if set(each.ends) != ends]
+    back = next((each for each in made.links if each.ends == slowest.ends[::-1]), None)
+    if back is not None and back.queue in _KINDS:
+        theirs = dict(made.set.get(f"Queue/{back.queue}", {}))
+        aqms["up"] = table(back.place, _KINDS[back.queue], theirs, left)
+        limit = back.limit or made.set.get("Queue", {}).get("limit_", ("50", back.place))[0]
+        buffers["up"] = _buffer(aqms["up"], limit, theirs)
     near = list(dict.fromkeys(each.delay for each in others if slowest.ends[0] in each.ends))
     far = list(dict.fromkeys(each.delay for each in others if slowest.ends[1] in each.ends))
     if len(others) > len([each for each in others if set(slowest.ends) & set(each.ends)]):
@@ -161,6 +169,8 @@ def _state(made: _Script) -> State:
         entry["tcp"] = f"ns2.35:flavour={_TCPS.get(agent, 'newreno')}" + (
             f",max_window={window[0]}" if window[0].isdigit() else ""
         )
+        size = made.set.get("Agent/TCP", {}).get("packetSize_", ("1000", place))[0]
+        entry["packet_size"] = f"{(int(size) if size.isdigit() else 1000) + 40} B"  # with the header, which ns-2 adds
         flows.append(Flows(place, entry))
         if agent not in _TCPS:
             left.append(Unread(place, f"Agent/TCP/{agent} has no counterpart: newreno is taken"))

@@ -52,7 +52,7 @@ def commands(name: str, text: str, programs: re.Pattern[str]) -> Iterator[Comman
     for number, whole in joined(text):
         place = Place(name, number)
         for part in _parts(_PROMPT.sub("", whole.strip())):
-            part = re.sub(r"^(?:(?:then|else|do|sudo|\{|!)\s+)+", "", part.strip())
+            part = re.sub(r"^(?:(?:then|else|do|if|elif|while|sudo|\w+ *\( *\) *\{|\{|!)\s+)+", "", part.strip())
             if assigned := _ASSIGNED.fullmatch(part):
                 raw = _filled(re.sub(r"\s+#.*", "", assigned[2]), variables)
                 try:
