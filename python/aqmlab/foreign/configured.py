@@ -1,8 +1,8 @@
 """What configurations make of a router, as the disciplines that their programs would set up.
 
 # Sources
-sqm-scripts: ``defaults.sh``, ``functions.sh``, ``simple.qos``, ``simplest.qos``, ``simplest_tbf.qos``,
-``piece_of_cake.qos`` and ``layer_cake.qos``; qosmate: ``qosmate.sh`` and its ``etc/config/qosmate``.
+sqm-scripts: its defaults, its functions, and the scripts simple, simplest, simplest_tbf, piece_of_cake and layer_cake;
+qosmate: its script, and the configuration that it comes with.
 """
 
 from __future__ import annotations

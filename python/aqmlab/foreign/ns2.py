@@ -1,7 +1,7 @@
 """Scripts of ns-2 in Tcl, as far as they state a bottleneck and its flows.
 
 # Sources
-The ns Manual, "Queue Management", and ``tcl/lib/ns-default.tcl`` of ns-2.35.
+The ns Manual, "Queue Management", and ``ns-default.tcl`` of ns-2.35.
 """
 
 from __future__ import annotations

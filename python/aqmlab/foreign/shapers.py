@@ -1,7 +1,7 @@
 """Configurations of cake-autorate and of LibreQoS.
 
 # Sources
-cake-autorate's ``config.primary.sh``; LibreQoS' ``ShapedDevices.example.csv`` and ``network.example.json``.
+The configuration that cake-autorate comes with; LibreQoS' examples of its list of circuits and of its network.
 """
 
 from __future__ import annotations
