@@ -1,8 +1,7 @@
 """OpenWrt's configuration: files of UCI, such as ``/etc/config/sqm`` and ``/etc/config/network``.
 
 # Sources
-OpenWrt's documentation of UCI, for the syntax; sqm-scripts' ``sqm.conf``, ``functions.sh``, ``defaults.sh`` and its
-``*.qos``; qosmate's ``etc/config/qosmate`` and README, for the options.
+OpenWrt's documentation of UCI, for the syntax; sqm-scripts' ``sqm.conf``, for the options of a queue.
 """
 
 from __future__ import annotations
