@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = {
     "advice.text": "aqmlab.reports.advice_text:text",
+    "audit.text": "aqmlab.reports.audit_text:text",
     "analysis.figure": "aqmlab.figures.loop:analysis",
     "diff.text": "aqmlab.reports.diff_text:text",
     "figure.drawn": "aqmlab.figures.matplotlib:draw",

@@ -31,6 +31,7 @@ COMMANDS = (
     "verify",
     "import",
     "advise",
+    "audit",
     "tune",
     "analyse",
     "design",
