@@ -93,6 +93,11 @@ class Router:
         self.given = given
 
     @cached_property
+    def devices(self) -> list[str]:
+        """The devices of Linux that have a discipline."""
+        return [each for each in self.state.devices_with_queues() if not each.startswith("pipe ")]
+
+    @cached_property
     def ingress(self) -> dict[str, Qdisc]:
         """The ingress discipline of each device that has one."""
         return {each.device: each for each in self.state.qdiscs if each.is_ingress}
@@ -109,13 +114,13 @@ class Router:
 
     def real(self, interface: str) -> str:
         """Return the device of an interface of OpenWrt's network: sqm is given the one or the other."""
-        devices = self.state.devices_with_queues()
+        devices = self.devices
         if interface in devices:
             return interface
         for each in self.state.sections:
             if each.kind == "network.interface" and each.name == interface:
                 if each.options.get("proto", "").startswith(("pppo", "ppp")):
-                    return f"pppoe-{interface}" if each.options["proto"] == "pppoe" else f"{each.options['proto']}-{interface}"
+                    return f"{each.options['proto']}-{interface}"
                 return each.options.get("device", each.options.get("ifname", interface))
         return interface
 
@@ -125,13 +130,13 @@ class Router:
             if self.state.ingress_of(device) == ifb:
                 return device
         bare = re.sub(r"^ifb(4|-)", "", ifb)
-        devices = self.state.devices_with_queues()
+        devices = self.devices
         return next((each for each in devices if each != ifb and bare != ifb and each.startswith(bare)), "")
 
     def ifbs(self) -> list[str]:
         """Return the devices that stand for what comes in."""
         targets = {each.redirect for each in self.state.filters if each.redirect}
-        return [each for each in self.state.devices_with_queues() if IFB.match(each) or each in targets]
+        return [each for each in self.devices if IFB.match(each) or each in targets]
 
     def wan(self) -> tuple[str, str] | None:
         """Return the device to the link, and how it is known; None if it is not.
@@ -139,7 +144,7 @@ class Router:
         A tool's section, an IFB or a filter names it; otherwise its name or its being alone tells it.
         """
         ifbs = self.ifbs()
-        devices = [each for each in self.state.devices_with_queues() if each not in ifbs]
+        devices = [each for each in self.devices if each not in ifbs]
         for section in self.sqm:
             device = self.real(section.options.get("interface", ""))
             if section.options.get("enabled") == "1" and device in devices:
@@ -147,6 +152,9 @@ class Router:
         for device in [*(self.owner(each) for each in ifbs), *self.ingress]:
             if device in devices and not LAN.match(device):
                 return device, ""
+        for section in sections(self, "network.interface"):
+            if section.name.startswith("wan") and self.real(section.name) in devices:
+                return self.real(section.name), ""
         named = [each for each in devices if WAN.match(each)]
         if named:
             return named[0], f"{named[0]} is taken for the device to the link, by its name"
@@ -154,6 +162,10 @@ class Router:
         if len(real) == 1:
             return real[0], f"{real[0]} is taken for the device to the link: it is the only one with a queue"
         return None
+
+    def every_root(self) -> list[Qdisc]:
+        """Return the discipline at the root of each device."""
+        return [root for each in self.devices if (root := self.state.root(each)) is not None]
 
     def queued(self, device: str) -> bool:
         """Whether a device has a queue at all."""
@@ -164,9 +176,9 @@ class Router:
     def lanes(self) -> list[Lane]:
         """The devices with a queue, each with the direction that goes through it."""
         ifbs, wan, found = self.ifbs(), self.wan(), []
-        for device in self.state.devices_with_queues():
+        for device in self.devices:
             root = self.state.root(device)
-            if root is None or root.kind in ("noqueue", "pipe") or root.device == "dummynet":
+            if root is None or root.kind == "noqueue":
                 continue
             rate, place = self.shaped(root)
             if device in ifbs:

@@ -177,7 +177,7 @@ def without(router: Router) -> Iterator[Finding]:
         for way, (_, letter, _) in WAYS.items():
             option, lane = f"{letter}qdisc_opts", _lane(router, device, way)
             text = section.options.get(option, "")
-            if not text or lane is None or not lane.root.shown:
+            if not text or lane is None or lane.rate is None or not lane.root.shown:
                 continue
             leaf = router.leaves(lane.root)[0]
             missing = _missing(leaf.kind, text, leaf.options)

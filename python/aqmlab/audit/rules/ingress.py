@@ -53,7 +53,7 @@ def nowhere(router: Router) -> Iterator[Finding]:
     """A redirection whose device, or whose hook, is not there, or which goes to a device without a shaper."""
     devices = {each.name: each for each in router.state.devices}
     shown = any(each.shown for each in router.state.qdiscs)
-    known = set(router.state.devices_with_queues())
+    known = set(router.devices)
     for one in router.state.filters:
         if not one.redirect or not IFB.match(one.redirect) and one.redirect in known:
             continue

@@ -18,6 +18,12 @@ MANY = 10_000
 TINY = 0.01
 """The part of the packets that may go past the classes: those of ARP and the like."""
 
+MULTI = ("mq", "mqprio", "multiq")
+"""Disciplines that have one inside for each queue of the device."""
+
+CLASSES = ("htb", "hfsc")
+"""Those whose rate is in their classes, which the files may lack."""
+
 SQM = {"down": "download", "up": "upload"}
 """The option of sqm for each direction."""
 
@@ -29,7 +35,7 @@ def above_link(router: Router) -> Iterator[Finding]:
     """A shaper at the rate of the link or above shapes nothing: the queue forms behind it."""
     for lane in router.shapers():
         link = router.given.rate(lane.way)
-        if link is None or lane.rate is None or lane.rate <= CLOSE * link:
+        if link is None or lane.rate is None or lane.rate <= CLOSE * link or lane.root.kind in MULTI:
             continue
         wrong = lane.rate >= link
         if not wrong and lane.way == "up":
@@ -55,7 +61,10 @@ def above_link(router: Router) -> Iterator[Finding]:
 def nothing_shapes(router: Router) -> Iterator[Finding]:
     """Without a shaper the queue forms in the modem; a discipline before it never sees one."""
     wan = router.wan()
-    if wan is None or router.state.shapers:
+    if router.state.shapers:
+        return
+    if wan is None:
+        yield from _nowhere(router)
         return
     device, said = wan
     root = router.state.root(device)
@@ -65,6 +74,8 @@ def nothing_shapes(router: Router) -> Iterator[Finding]:
     for way in ("up", "down"):
         if router.shapers(way) or any(each.options.get(SQM[way], "0") != "0" for each in router.sqm):
             continue  # what a tool was to do is compared by the rules on configurations
+        if any(lane.way == way and lane.root.kind in CLASSES for lane in router.lanes):
+            continue
         link = router.given.rate(way)
         if way == "up":
             yield from _upload(router, root, link, rates.get(device), told)
@@ -86,6 +97,22 @@ def nothing_shapes(router: Router) -> Iterator[Finding]:
                 (Evidence.of(root),),
                 assumed=told,
             )
+
+
+def _nowhere(router: Router) -> Iterator[Finding]:
+    """Yield a finding if no device shapes, though which one is to the link is not known."""
+    queued = [lane for lane in router.every_root() if router.queued(lane.device)]
+    ways = [way for way in ("up", "down") if router.given.rate(way) is not None]
+    if queued and ways and not router.shapers():
+        yield Finding(
+            "nothing-shapes",
+            Grade.WRONG,
+            f"None of {', '.join(each.device for each in queued)} shapes: the queue forms in the modem and at the provider.",
+            tuple(map(Evidence.of, queued)),
+            router.set_up(ways[0], "WAN"),
+            ("WAN stands for the device to the modem", "the files have every device's queue"),
+            router.unshaped(ways[0]),
+        )
 
 
 def _upload(
@@ -181,7 +208,7 @@ def unclassified(router: Router) -> Iterator[Finding]:
     """Packets of no class go past HTB's shaper, and HFSC drops them."""
     for lane in router.lanes:
         root = lane.root
-        if root.kind not in ("htb", "hfsc"):
+        if root.kind not in CLASSES:
             continue
         default = str(root.options.get("default", "0")).removeprefix("0x").lstrip("0") or "0"
         classes = router.classes(root)
@@ -283,7 +310,7 @@ def several_shapers(router: Router) -> Iterator[Finding]:
         root = lane.root
         inside = [each for each in router.state.below(root) if each.options.get("bandwidth")]
         rates = {each.options["bandwidth"] for each in inside}
-        if root.kind in ("mq", "mqprio", "multiq") and len(inside) > 1:
+        if root.kind in MULTI and len(inside) > 1:
             one = max(rates)
             link = router.given.rate(lane.way)
             if link is not None and lane.rate is not None and lane.rate < link:
