@@ -10,22 +10,28 @@ from aqmlab import _core
 from aqmlab.audit.findings import Finding, Grade
 from aqmlab.audit.router import Given, Lane, Router
 from aqmlab.audit.rules import RULES, dummynet
+from aqmlab.foreign.configured import configured
 from aqmlab.foreign.model import State, Unread
 from aqmlab.presenters import presented
 
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found: `findings` that are wrong or doubtful, and what cannot be told from these files.
-
-    `lanes` are the queues that were understood, `unread` the words that were not.
-    """
+    """What was found: `findings` that are wrong or doubtful, `untold` what these files cannot tell."""
 
     findings: Sequence[Finding]
     untold: Sequence[Finding]
-    lanes: Sequence[Lane]
-    given: Given
-    unread: Sequence[Unread] = ()
+    router: Router
+
+    @property
+    def lanes(self) -> list[Lane]:
+        """The queues that were understood."""
+        return [*self.router.lanes, *dummynet.lanes(self.router)]
+
+    @property
+    def unread(self) -> Sequence[Unread]:
+        """The words that were not understood."""
+        return self.router.state.unread
 
     def with_(self, findings: Sequence[Finding]) -> Audit:
         """Return the audit with other findings, such as those with costs."""
@@ -33,6 +39,7 @@ class Audit:
 
     def document(self) -> dict[str, Any]:
         """Return the audit as a dictionary for JSON."""
+        given = self.router.given
         return {
             "version": _core.__version__,
             "findings": [each.document() for each in self.findings],
@@ -40,7 +47,7 @@ class Audit:
             "queues": [
                 {"device": one.device, "way": one.way, "kind": one.root.kind, "rate": one.rate} for one in self.lanes
             ],
-            "link": {"down": self.given.down, "up": self.given.up, "rtt": self.given.rtt, "layer": self.given.layer},
+            "link": {"down": given.down, "up": given.up, "rtt": given.rtt, "layer": given.layer},
             "unread": [{"file": one.place.file, "line": one.place.line, "words": one.text} for one in self.unread],
         }
 
@@ -63,9 +70,10 @@ def audit(state: State, given: Given | None = None) -> Audit:
     Audit
         The findings without costs; `aqmlab.audit.cost.costed` adds those.
     """
+    if not any(each.shown for each in state.qdiscs):
+        state = configured(state)  # what would run, as none of the files has what runs
     router = Router(state, given or Given())
     found = [each for rule in RULES for each in rule(router)]
     sure = [each for grade in (Grade.WRONG, Grade.DOUBTFUL) for each in found if each.grade is grade]
     untold = [each for each in found if each.grade is Grade.UNKNOWN]
-    lanes = [*router.lanes, *dummynet.lanes(router)]
-    return Audit(sure, untold, lanes, router.given, state.unread)
+    return Audit(sure, untold, router)

@@ -2,8 +2,10 @@
 
 The link is as given; the load is that of `aqmlab advise` with calls while both directions are full, and the other
 direction has the queue that `aqmlab advise` starts with, CAKE at 95 % of its rate. All else that was found in the
-direction is mended in both, as far as that changes the same discipline: the cost is that of one fault. The delay is the 95th percentile of
-the one-way delays of voice calls in the finding's direction, the goodput that of the transfers in it.
+direction is mended in both, as far as that changes the same discipline: the cost is that of one fault.
+
+The delay is the 95th percentile of the one-way delays of voice calls in the finding's direction, the goodput that of
+the transfers in it.
 """
 
 from __future__ import annotations
@@ -73,7 +75,9 @@ def costed(
         if one.change is None:
             found.append(one)
             continue
-        rest = [each.change for each in findings if each is not one and each.change and each.change.way == one.change.way]
+        rest = [
+            each.change for each in findings if each is not one and each.change and each.change.way == one.change.way
+        ]
         try:
             cost, assumed = _cost(_alone(one.change, rest), router, runs, seeds)
         except (BadLink, NoCounterpart, _core.ScenarioError) as error:
@@ -132,7 +136,8 @@ def _cost(change: Change, router: Router, runs: Runs, seeds: int) -> tuple[Cost 
         assumed.append(f"round trips of {RTT}: give --rtt")
     rates = {way: own, OTHER[way]: other}
     link = Link.given(
-        *(f"{rates[each]:.0f}bit" for each in ("down", "up")),
+        f"{rates['down']:.0f}bit",
+        f"{rates['up']:.0f}bit",
         f"{trip * 1e6:.0f}us" if trip else RTT,
         "home",
         router.given.layer,
@@ -169,5 +174,3 @@ def _direction(queue: Queue) -> Direction:
         options["bandwidth"] = queue.rate
     made = discipline(queue.kind, options, queue.shown)
     return Direction(made.aqm, made.buffer, rate, queue.framing)
-
-

@@ -25,6 +25,14 @@ LAN = re.compile(r"(br-|lan|lo$|wlan|phy\d|ra\d|docker|veth|tun|tap|wg)")
 IFB = re.compile(r"ifb")
 ETHERNET = 14
 
+CLASSES = ("htb", "hfsc")
+"""Disciplines whose rate is in their classes, which the files may lack."""
+
+SQM = {"down": "download", "up": "upload"}
+"""The option of sqm that is the rate of a direction."""
+
+RESTART = "/etc/init.d/sqm enable; /etc/init.d/sqm restart"
+
 OTHER = {"down": "up", "up": "down"}
 
 
@@ -52,9 +60,15 @@ class Given:
     def of(cls, down: str | None, up: str | None, rtt: str | None, layer: str) -> Given:
         """Read the texts of options; raise `BadLink` for one that is none."""
         if layer and _core.framing(layer) is None:
-            raise BadLink("--link-layer", f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …")
-        rates = [_read(option, text, "bit/s", "a rate, such as 100mbit") for option, text in (("--down", down), ("--up", up))]
-        return cls(*rates, _read("--rtt", rtt, "s", "a time, such as 40ms"), layer)
+            raise BadLink(
+                "--link-layer", f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …"
+            )
+        return cls(
+            _read("--down", down, "bit/s", "a rate, such as 100mbit"),
+            _read("--up", up, "bit/s", "a rate, such as 20mbit"),
+            _read("--rtt", rtt, "s", "a time, such as 40ms"),
+            layer,
+        )
 
     def rate(self, way: str) -> float | None:
         """Return the rate of a direction."""
@@ -284,8 +298,7 @@ class Router:
         section = self.section(lane.device)
         if section is not None:
             name = section.name or "@queue[0]"
-            option = "download" if lane.way == "down" else "upload"
-            return {"uci": f"uci set sqm.{name}.{option}='{kbit}'; uci commit sqm; /etc/init.d/sqm restart"}
+            return {"uci": f"uci set sqm.{name}.{SQM[lane.way]}='{kbit}'; uci commit sqm; /etc/init.d/sqm restart"}
         root = lane.root
         if root.kind in ("cake", "cake_mq"):
             return {"tc": f"tc qdisc change dev {lane.device} root {root.kind} bandwidth {kbit}kbit"}
@@ -295,7 +308,9 @@ class Router:
             line = f"tc class change dev {lane.device} classid {top} htb rate {kbit}kbit ceil {kbit}kbit"
             return {"tc": f"{line} burst {burst(rate)} cburst {burst(rate)}"}
         if root.kind == "tbf":
-            return {"tc": f"tc qdisc change dev {lane.device} root tbf rate {kbit}kbit burst {burst(rate)} latency 50ms"}
+            return {
+                "tc": f"tc qdisc change dev {lane.device} root tbf rate {kbit}kbit burst {burst(rate)} latency 50ms"
+            }
         return {"tc": f"tc qdisc replace dev {lane.device} root cake bandwidth {kbit}kbit"}
 
     def set_up(self, way: str, device: str) -> dict[str, str]:
@@ -306,11 +321,14 @@ class Router:
         kbit = math.floor(rate * SHARE / 1000)
         section = self.section(device)
         if section is not None:
-            return {"uci": f"/etc/init.d/sqm enable; /etc/init.d/sqm restart"}
+            name, option = section.name or "@queue[0]", SQM[way]
+            return {"uci": f"uci set sqm.{name}.{option}='{kbit}'; uci commit sqm; {RESTART}"}
         layer = f" {self.given.layer}" if self.given.layer else ""
+        words = f"cake bandwidth {kbit}kbit besteffort"
         if way == "up":
-            return {"tc": f"tc qdisc replace dev {device} root cake bandwidth {kbit}kbit besteffort dual-srchost nat{layer}"}
-        return {"tc": "\n".join((*redirected(device), f"tc qdisc replace dev ifb0 root cake bandwidth {kbit}kbit besteffort dual-dsthost nat ingress{layer}"))}
+            return {"tc": f"tc qdisc replace dev {device} root {words} dual-srchost nat{layer}"}
+        lines = (*redirected(device), f"tc qdisc replace dev ifb0 root {words} dual-dsthost nat ingress{layer}")
+        return {"tc": "\n".join(lines)}
 
 
 def redirected(device: str, ifb: str = "ifb0") -> tuple[str, ...]:
@@ -319,7 +337,8 @@ def redirected(device: str, ifb: str = "ifb0") -> tuple[str, ...]:
         f"ip link add {ifb} type ifb 2> /dev/null",
         f"ip link set {ifb} up",
         f"tc qdisc replace dev {device} handle ffff: ingress",
-        f"tc filter replace dev {device} parent ffff: protocol all pref 10 matchall action mirred egress redirect dev {ifb}",
+        f"tc filter replace dev {device} parent ffff: protocol all pref 10 matchall "
+        f"action mirred egress redirect dev {ifb}",
     )
 
 

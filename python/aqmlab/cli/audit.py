@@ -14,7 +14,6 @@ from aqmlab.cli.terminal import BAD_USAGE, FAILED, FOUND, interrupted_status, on
 
 if TYPE_CHECKING:
     from aqmlab.audit.audit import Audit
-    from aqmlab.audit.router import Router
 
 
 def audit(
@@ -48,7 +47,7 @@ def audit(
     """
     from aqmlab.advice.link import BadLink
     from aqmlab.audit.audit import audit as audited
-    from aqmlab.audit.router import Given, Router
+    from aqmlab.audit.router import Given
     from aqmlab.foreign.model import Unreadable
     from aqmlab.foreign.read import read
 
@@ -65,20 +64,20 @@ def audit(
         stop(BAD_USAGE, f"{files[0]}: no queue and no configuration of one: give what `tc -s -d qdisc show` prints")
     found = audited(state, given)
     if not no_cost:
-        found = _costed(found, Router(state, given), seeds, jobs)
+        found = _costed(found, seeds, jobs)
     deliver(found, json, None, lambda folder: [])
     if found.findings:
         raise typer.Exit(FOUND)
 
 
-def _costed(found: Audit, router: Router, seeds: int, jobs: int | None) -> Audit:
+def _costed(found: Audit, seeds: int, jobs: int | None) -> Audit:
     """Return an audit with costs; after Ctrl-C or a failure print it without those that are missing, and exit."""
     from aqmlab.advice.runs import RunsFailed
     from aqmlab.audit.cost import costed
 
     with one_interrupt(), tempfile.TemporaryDirectory() as store, progress_bar(lambda: "simulating costs") as show:
         try:
-            return found.with_(costed(found.findings, router, Path(store), seeds, jobs, show))
+            return found.with_(costed(found.findings, found.router, Path(store), seeds, jobs, show))
         except KeyboardInterrupt:
             status, reason = interrupted_status(), "interrupted: the costs are missing; --no-cost leaves them out"
         except RunsFailed as error:

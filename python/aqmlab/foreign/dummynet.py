@@ -1,7 +1,7 @@
 """FreeBSD's dummynet, as OPNsense and pfSense use it: ``dnctl pipe|sched|queue show``, ``ipfw show``, ``dnctl.conf``.
 
-What was configured are sections, ``dummynet.pipe``, ``dummynet.sched`` and ``dummynet.queue``; what the kernel shows are
-disciplines on a device ``pipe N``. Number N is the scheduler of queues that one binds to pipe N; packets that a rule
+What was configured are sections, ``dummynet.pipe``, ``dummynet.sched`` and ``dummynet.queue``; what the kernel shows
+are disciplines on a device ``pipe N``. Number N is the scheduler of queues that are bound to pipe N; packets that a rule
 hands to the pipe itself go through a scheduler FIFO, whose number is 65536 more.
 
 # Sources
@@ -29,7 +29,9 @@ _RULE = re.compile(r"^(\d{5})\s+(\d+)\s+(\d+)\s+(pipe|queue)\s+(\d+)\s+(.*)$")
 _BUSY = re.compile(r"config_aqm Unable to configure flowset")
 
 _FORMS = (_CONFIG, _PIPE, _QUEUE, _SCHED, _RULE)
-_PASSED = re.compile(r"^\s*(Children flowsets:|BKT\b|mask:|RED\b|GRED\b|$)|^#|.*[#$%>] (dnctl|ipfw|cat|grep|dmesg)\b|flush$")
+_PASSED = re.compile(
+    r"^\s*(Children flowsets:|BKT\b|mask:|RED\b|GRED\b|$)|^#|.*[#$%>] (dnctl|ipfw|cat|grep|dmesg)\b|flush$"
+)
 """Lines without a value of a queue; among them the commands that a person has kept."""
 
 
@@ -45,7 +47,7 @@ def is_dummynet(text: str) -> bool:
 
 
 def read(name: str, text: str) -> State:
-    """Read configurations, what is shown, rules with their counters, and complaints; raise `Unreadable` for torn ones."""
+    """Read configurations, what is shown, rules with their counters, and complaints; raise `Unreadable` if torn."""
     made = _Reading(name)
     for number, line in enumerate(text.splitlines(), 1):
         made.line(line, Place(name, number))
@@ -97,9 +99,7 @@ class _Reading:
         elif found := _RULE.match(line):
             via = re.search(r"\bvia (\S+)", found[6])
             target = f"{found[4]} {found[5]}"
-            self.filters.append(
-                Filter(via[1] if via else "any", place, kind="ipfw", target=target, text=line.strip())
-            )
+            self.filters.append(Filter(via[1] if via else "any", place, kind="ipfw", target=target, text=line.strip()))
         elif _BUSY.search(line):
             self.sections.append(Section("dummynet.busy", "", place, {"words": line.strip()}))
         elif not _PASSED.match(line) and not re.match(r"^\d{5}\s", line):

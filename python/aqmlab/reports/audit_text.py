@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aqmlab.audit.audit import Audit
 from aqmlab.audit.findings import Cost, Finding, Grade
-from aqmlab.audit.router import shown
+from aqmlab.audit.router import CLASSES, shown
 from aqmlab.reports.text import WIDTH
 from aqmlab.results.summary import Summary
 from aqmlab.text import printable
@@ -32,17 +32,22 @@ def text(audit: Audit) -> str:
 
 def head(audit: Audit) -> str:
     """Return the answer in a sentence."""
-    counts = [(sum(one.grade is grade for one in audit.findings), grade.value) for grade in (Grade.WRONG, Grade.DOUBTFUL)]
+    counts = [
+        (sum(one.grade is grade for one in audit.findings), grade.value) for grade in (Grade.WRONG, Grade.DOUBTFUL)
+    ]
     told = [f"{count} {'is' if count == 1 else 'are'} {grade}" for count, grade in counts if count]
     if not told:
-        return "Nothing is wrong with these queues, as far as these files tell." if audit.lanes else "Nothing was found wrong."
+        if audit.untold:
+            return "Nothing was found wrong; these files do not tell all, as the end says."
+        return "Nothing is wrong with these queues, as far as these files tell."
     return f"Of what was found, {' and '.join(told)}."
 
 
 def queues(audit: Audit) -> Iterator[str]:
     """Yield a line for each queue that was understood."""
     for one in audit.lanes:
-        rate = f"shapes to {shown(one.rate)}" if one.rate else "shapes nothing"
+        bare = "its rate is in classes that are not here" if one.root.kind in CLASSES else "shapes nothing"
+        rate = f"shapes to {shown(one.rate)}" if one.rate else bare
         yield f"  {one.way:<4} {printable(one.device)}: {one.root.kind}, {rate}"
 
 
@@ -83,5 +88,10 @@ def _each(three: tuple[Summary, Summary, Summary], factor: float, unit: str) -> 
 
 def _wrapped(label: str, words: str, more: str = "   ") -> list[str]:
     return textwrap.wrap(
-        printable(words), WIDTH, initial_indent=label, subsequent_indent=more, break_on_hyphens=False, break_long_words=False
+        printable(words),
+        WIDTH,
+        initial_indent=label,
+        subsequent_indent=more,
+        break_on_hyphens=False,
+        break_long_words=False,
     )

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
-from aqmlab.audit.router import IFB, Lane, Router, sections, shown
-from aqmlab.foreign.model import Place, Section
+from aqmlab.audit.router import CLASSES, IFB, RESTART, SQM, Lane, Router, sections, shown
+from aqmlab.foreign.model import Section
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import Unsaid
 
@@ -19,9 +19,8 @@ EXPERT = ("iqdisc_opts", "eqdisc_opts", "itarget", "etarget", "ilimit", "elimit"
 
 LAYER = ("tcMTU", "tcTSIZE", "tcMPU")
 
-RESTART = "/etc/init.d/sqm enable; /etc/init.d/sqm restart"
-
-WAYS = {"down": ("download", "i", "ingress"), "up": ("upload", "e", "egress")}
+WORDS = {"down": "iqdisc_opts", "up": "eqdisc_opts"}
+"""The option with the words for the discipline of a direction."""
 
 
 def _name(section: Section) -> str:
@@ -33,7 +32,7 @@ def _on(section: Section, option: str) -> bool:
 
 
 def disabled(router: Router) -> Iterator[Finding]:
-    """A section that is there and not enabled."""
+    """Find a section that is there and not enabled."""
     if any(_on(each, "enabled") for each in router.sqm):
         return
     for section in router.sqm:
@@ -52,13 +51,13 @@ def disabled(router: Router) -> Iterator[Finding]:
 
 
 def not_running(router: Router) -> Iterator[Finding]:
-    """An enabled section whose queue is not there, or is another one."""
+    """Find an enabled section whose queue is not there, or is another one."""
     shown_ones = [each for each in router.state.qdiscs if each.shown]
     for section in router.sqm:
         if not _on(section, "enabled"):
             continue
         device = router.real(section.options.get("interface", ""))
-        for way, (option, _, _) in WAYS.items():
+        for way, option in SQM.items():
             wanted = _kbit(section, option)
             if not wanted:
                 continue
@@ -99,7 +98,7 @@ def _compared(
     script, kind = section.options.get("script", ""), section.options.get("qdisc", "")
     known = script.startswith(("simple", "simplest", "piece_of_cake", "layer_cake"))
     expected = "cake" if "cake" in script else "tbf" if "tbf" in script else "htb"
-    if lane is None or (lane.rate is None and lane.root.kind not in ("htb", "hfsc")):
+    if lane is None or (lane.rate is None and lane.root.kind not in CLASSES):
         there = f"has {lane.root.kind} without a rate" if lane else "has no queue of it"
         told = f"{device if way == 'up' else f'the IFB of {device}'} {there}"
         yield Finding(
@@ -171,11 +170,13 @@ def ignored(router: Router) -> Iterator[Finding]:
 def without(router: Router) -> Iterator[Finding]:
     """Words for the discipline that the running one does not have."""
     for section in router.sqm:
-        if not (_on(section, "enabled") and _on(section, "qdisc_advanced") and _on(section, "qdisc_really_really_advanced")):
+        if not (
+            _on(section, "enabled") and _on(section, "qdisc_advanced") and _on(section, "qdisc_really_really_advanced")
+        ):
             continue
         device = router.real(section.options.get("interface", ""))
-        for way, (_, letter, _) in WAYS.items():
-            option, lane = f"{letter}qdisc_opts", _lane(router, device, way)
+        for way, option in WORDS.items():
+            lane = _lane(router, device, way)
             text = section.options.get(option, "")
             if not text or lane is None or lane.rate is None or not lane.root.shown:
                 continue
@@ -198,7 +199,14 @@ def _missing(kind: str, text: str, running: object) -> list[str]:
     except (Unsaid, ValueError) as error:
         return [str(error)]
     has = dict(running) if isinstance(running, dict) else {}
-    return [*unread, *(_said(name, value) for name, value in wanted.items() if name != "framing" and not _like(value, has.get(name)))]
+    return [
+        *unread,
+        *(
+            _said(name, value)
+            for name, value in wanted.items()
+            if name != "framing" and not _like(value, has.get(name))
+        ),
+    ]
 
 
 def _said(name: str, value: object) -> str:
@@ -219,8 +227,11 @@ def two_tools(router: Router) -> Iterator[Finding]:
             yield Finding(
                 "two-tools",
                 Grade.WRONG,
-                "sqm and qosmate are both enabled: each replaces the queues of the other, and the last one to start wins.",
-                (Evidence(enabled[0].at("enabled"), "option enabled '1'"), Evidence(other.at("enabled"), "option enabled '1'")),
+                "sqm and qosmate are both enabled: each replaces the queues of the other, and the last to start wins.",
+                (
+                    Evidence(enabled[0].at("enabled"), "option enabled '1'"),
+                    Evidence(other.at("enabled"), "option enabled '1'"),
+                ),
                 {"uci": f"uci set {_name(enabled[0])}.enabled='0'; uci commit sqm; /etc/init.d/sqm stop"},
             )
 
@@ -228,12 +239,13 @@ def two_tools(router: Router) -> Iterator[Finding]:
 def no_state(router: Router) -> Iterator[Finding]:
     """Classes without which the rate of a shaper cannot be told."""
     for lane in router.lanes:
-        if lane.root.kind in ("htb", "hfsc") and not router.classes(lane.root):
+        if lane.root.kind in CLASSES and not router.classes(lane.root):
             yield Finding(
                 "no-classes",
                 Grade.UNKNOWN,
-                f"The rate of {lane.root.kind} of {lane.device} is in its classes: give what `tc -s -d class show dev {lane.device}` prints.",
-                (Evidence(Place(lane.root.place.file, lane.root.place.line), lane.root.text),),
+                f"The rate of {lane.root.kind} of {lane.device} is in its classes: give what "
+                f"`tc -s -d class show dev {lane.device}` prints.",
+                (Evidence.of(lane.root),),
             )
 
 

@@ -1,4 +1,4 @@
-"""FreeBSD's dummynet, of OPNsense and pfSense: whether what was configured is what runs, and whether packets reach it."""
+"""FreeBSD's dummynet, of OPNsense and pfSense: whether what was configured runs, and whether packets reach it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,18 @@ def lanes(router: Router) -> Iterator[Lane]:
 
 
 def _shown(router: Router, handle: str) -> Qdisc | None:
-    return next((each for each in router.state.qdiscs if each.handle == handle and each.device.startswith("pipe ")), None)
+    return next(
+        (each for each in router.state.qdiscs if each.handle == handle and each.device.startswith("pipe ")), None
+    )
+
+
+def _scheduled(pipe: str, words: str) -> str:
+    """Return the line that gives a pipe a scheduler."""
+    return f"dnctl sched {pipe} config pipe {pipe} type {words}"
+
+
+def _fine(bits: float) -> Queue:
+    return Queue("fq_codel", {"ecn": True}, bits)
 
 
 def _wanted(section: Section) -> str:
@@ -57,7 +68,9 @@ def _slot_time(queue: Qdisc, pipe: Qdisc | None) -> tuple[float, float]:
 def _way(router: Router, number: int) -> str:
     """Return the direction of a pipe, by the rules that hand packets to it or to a queue of it."""
     targets = {f"pipe {number}", f"queue {number}"}
-    targets |= {f"queue {each.name}" for each in sections(router, "dummynet.queue") if each.options.get("pipe") == str(number)}
+    targets |= {
+        f"queue {each.name}" for each in sections(router, "dummynet.queue") if each.options.get("pipe") == str(number)
+    }
     words = " ".join(each.text for each in router.state.filters if each.target in targets)
     return "up" if re.search(r"\bout\b|\bxmit\b", words) and not re.search(r"\bin\b|\brecv\b", words) else "down"
 
@@ -67,12 +80,12 @@ def _change(router: Router, queue: Qdisc, pipe: Qdisc | None) -> Change | None:
     bits = pipe.options.get("bandwidth") if pipe else None
     if not bits:
         return None
-    fine = Queue("fq_codel", {"ecn": True}, bits)
-    return Change(_way(router, int(queue.device.removeprefix("pipe "))), Queue("pfifo", {"limit": round(packets)}, bits), fine)
+    way = _way(router, int(queue.device.removeprefix("pipe ")))
+    return Change(way, Queue("pfifo", {"limit": round(packets)}, bits), _fine(bits))
 
 
 def not_applied(router: Router) -> Iterator[Finding]:
-    """An AQM that was configured for a queue or a pipe, and does not run."""
+    """Find an AQM that was configured for a queue or a pipe, and does not run."""
     busy = [Evidence(each.place, each.options["words"]) for each in sections(router, "dummynet.busy")]
     told = False
     for section in (*sections(router, "dummynet.queue"), *sections(router, "dummynet.pipe")):
@@ -100,14 +113,14 @@ def not_applied(router: Router) -> Iterator[Finding]:
         yield Finding(
             "aqm-not-applied",
             Grade.WRONG,
-            f"The kernel has refused an AQM {len(busy)} times, because its queue was in use: those queues drop at the tail.",
+            f"The kernel has refused an AQM {len(busy)} times, because its queue was in use: those drop at the tail.",
             tuple(busy[:3]),
             {"shell": _AGAIN},
         )
 
 
 def other_scheduler(router: Router) -> Iterator[Finding]:
-    """A scheduler that was configured, and is another one."""
+    """Find a scheduler that was configured, and is another one."""
     for section in (*sections(router, "dummynet.pipe"), *sections(router, "dummynet.sched")):
         wanted, running = section.options.get("type", "").lower(), _shown(router, f"s{section.name}:")
         if not wanted:
@@ -118,7 +131,7 @@ def other_scheduler(router: Router) -> Iterator[Finding]:
                 Grade.WRONG,
                 f"Scheduler {section.name} is to be {wanted}, and is {running.kind}.",
                 (_words(section), Evidence.of(running)),
-                {"shell": f"dnctl sched {section.name} config pipe {section.options.get('pipe', section.name)} type {wanted}"},
+                {"shell": _scheduled(section.options.get("pipe", section.name), wanted)},
             )
         elif running is None and any(each.device == f"pipe {section.name}" for each in router.state.qdiscs):
             yield Finding(
@@ -130,7 +143,7 @@ def other_scheduler(router: Router) -> Iterator[Finding]:
 
 
 def at_the_tail(router: Router) -> Iterator[Finding]:
-    """A long queue of a pipe that only drops what does not fit."""
+    """Find a long queue of a pipe that only drops what does not fit."""
     configured = {each.name for each in sections(router, "dummynet.queue") if _wanted(each)}
     pipes = {each.name for each in sections(router, "dummynet.pipe") if _wanted(each)}
     used = {each.target for each in router.state.filters}
@@ -155,7 +168,7 @@ def at_the_tail(router: Router) -> Iterator[Finding]:
             f"Queue {number} lets {packets:.0f} packets wait, which is {seconds * 1e3:.0f} ms at "
             f"{shown(pipe.options['bandwidth'])}, and drops none before it is full.",
             (Evidence.of(queue), Evidence.of(pipe)),
-            {"shell": f"dnctl sched {pipe_number} config pipe {pipe_number} type fq_codel ecn"},
+            {"shell": _scheduled(pipe_number, "fq_codel ecn")},
             (),
             _change(router, queue, pipe),
         )
@@ -167,11 +180,21 @@ def bypassed(router: Router) -> Iterator[Finding]:
     for pipe in [each for each in router.state.qdiscs if each.kind == "pipe"]:
         number = pipe.handle[:-1]
         fair = next((each for each in router.state.qdiscs if each.device == pipe.device and each.kind in FAIR), None)
-        queues = {each.name for each in sections(router, "dummynet.queue") if number in (each.options.get("pipe"), each.options.get("sched"))}
-        queues |= {each.handle[1:-1] for each in router.state.qdiscs if each.kind == "queue" and each.parent.startswith(f"s{number}:")}
+        queues = {
+            each.name
+            for each in sections(router, "dummynet.queue")
+            if number in (each.options.get("pipe"), each.options.get("sched"))
+        }
+        queues |= {
+            each.handle[1:-1]
+            for each in router.state.qdiscs
+            if each.kind == "queue" and each.parent.startswith(f"s{number}:")
+        }
         direct = [each for each in rules if each.target == f"pipe {number}" and _matched(each)]
         fitting = [each for each in rules if each.target in {f"queue {name}" for name in queues}]
-        mend = {"shell": f"dnctl queue {number} config sched {number}  # and the rule: queue {number} in place of pipe {number}"}
+        line = f"dnctl queue {number} config sched {number}"
+        mend = {"shell": f"{line}  # and in the rule: queue {number} in place of pipe {number}"}
+        bits = pipe.options.get("bandwidth")
         if fair is not None and direct:
             yield Finding(
                 "scheduler-bypassed",
@@ -181,8 +204,7 @@ def bypassed(router: Router) -> Iterator[Finding]:
                 (*map(Evidence.of, direct), Evidence.of(fair)),
                 mend,
                 ("a rule for a pipe uses the pipe's FIFO, as ipfw(8) has it",),
-                Change(_way(router, int(number)), Queue("pfifo", {"limit": 50}, pipe.options.get("bandwidth")),
-                       Queue("fq_codel", {"ecn": True}, pipe.options.get("bandwidth"))) if pipe.options.get("bandwidth") else None,
+                Change(_way(router, int(number)), Queue("pfifo", {"limit": 50}, bits), _fine(bits)) if bits else None,
             )
         elif rules and not direct and not any(map(_matched, fitting)):
             yield Finding(
@@ -215,25 +237,28 @@ def _matched(rule: Filter) -> int:
 
 
 def without_ecn(router: Router) -> Iterator[Finding]:
-    """A scheduler or a queue that drops where it could mark."""
+    """Find a scheduler or a queue that drops where it could mark."""
     for each in router.state.qdiscs:
         if each.device.startswith("pipe ") and each.options.get("noecn"):
-            what = each.options.get("aqm") or each.kind
-            number = each.handle[1:-1]
-            sort = "queue" if each.kind == "queue" else "sched"
+            what, number, pipe = each.options.get("aqm") or each.kind, each.handle[1:-1], each.device[len("pipe ") :]
+            queue = f"dnctl queue {number} config pipe {pipe} {what} ecn"
             yield Finding(
                 "ecn-off",
                 Grade.DOUBTFUL,
                 f"ECN is off in {what} of {each.device}: it drops packets of senders that would heed a mark.",
                 (Evidence.of(each, "NoECN"),),
-                {"shell": f"dnctl {sort} {number} config pipe {each.device.removeprefix('pipe ')} {'type ' if sort == 'sched' else ''}{what} ecn"},
+                {"shell": queue if each.kind == "queue" else _scheduled(pipe, f"{what} ecn")},
                 ("some senders negotiate ECN",),
             )
 
 
 def above_link(router: Router) -> Iterator[Finding]:
-    """A pipe at the rate of the link or above."""
-    pipes = [(each.handle[:-1], each.options.get("bandwidth"), Evidence.of(each)) for each in router.state.qdiscs if each.kind == "pipe"]
+    """Find a pipe at the rate of the link or above."""
+    pipes = [
+        (each.handle[:-1], each.options.get("bandwidth"), Evidence.of(each))
+        for each in router.state.qdiscs
+        if each.kind == "pipe"
+    ]
     known = {number for number, _, _ in pipes}
     pipes += [
         (each.name, rate(each.options.get("bw", "")), _words(each))

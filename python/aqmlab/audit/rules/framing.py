@@ -11,8 +11,8 @@ from aqmlab.audit.findings import Change, Evidence, Finding, Grade
 from aqmlab.audit.router import ETHERNET, PPP, Lane, Router, sections
 from aqmlab.foreign.model import Section
 
-SHORT, LONG = 8, 14
-"""Bytes that a shaper may count too few or too many: two words for one link differ by as much."""
+SHORT = 8
+"""Bytes that a shaper may count too few: two words for one link differ by as much."""
 
 LEAST_OF_PPPOE = 22
 """Bytes that PPPoE adds at least: 8 of its own, and 14 of Ethernet."""
@@ -45,14 +45,15 @@ def counted(router: Router, lane: Lane) -> Counted:
 
 
 def misfit(router: Router) -> Iterator[Finding]:
-    """An overhead, or cells, that are not those of the link."""
+    """Find an overhead, or cells, that are not those of the link."""
     for lane in router.shapers():
         if lane.root.kind not in ("cake", "cake_mq", "htb", "hfsc", "tbf"):
             continue
         has, cells = counted(router, lane)
         if router.given.layer:
             needed, link_cells = read(router.given.layer)
-            layer, assumed, sure = router.given.layer, (), True
+            layer, sure = router.given.layer, True
+            assumed: tuple[str, ...] = ()
         elif (guessed := _guessed(router, lane.device)) is not None:
             layer, why = guessed
             needed, link_cells = read(layer)
@@ -60,7 +61,7 @@ def misfit(router: Router) -> Iterator[Finding]:
         else:
             continue
         least = needed if sure else min(needed, LEAST_OF_PPPOE)
-        cells_differ = (cells == "atm") != (link_cells == "atm") if sure or link_cells else False
+        cells_differ = cells != link_cells and "atm" in ((cells, link_cells) if sure else (link_cells,))
         if cells_differ:
             told = (
                 f"counts ATM's cells, which the link ({layer}) does not have: a tenth of it is lost"
@@ -68,8 +69,10 @@ def misfit(router: Router) -> Iterator[Finding]:
                 else f"does not count the cells of the link ({layer}): small packets take far more than it thinks"
             )
         elif has < least - (SHORT if sure else 0):
-            told = f"counts {has} bytes on an IP packet where the link ({layer}) adds {needed}: small packets overfill it"
-        elif sure and has > needed + LONG:
+            told = (
+                f"counts {has} bytes on an IP packet where the link ({layer}) adds {needed}: small packets overfill it"
+            )
+        elif sure and has >= needed + ETHERNET:
             told = f"counts {has} bytes on an IP packet where the link ({layer}) adds {needed}: goodput is given away"
         else:
             continue
@@ -97,7 +100,10 @@ def _guessed(router: Router, device: str) -> tuple[str, str] | None:
     proto = section.options.get("proto", "") if section else ""
     under = section.options.get("device", section.options.get("ifname", "")) if section else ""
     if re.match(r"(nas|atm)\d", owner) or re.match(r"(nas|atm)\d", under) or proto == "pppoa":
-        return "pppoe-llcsnap", f"the link of {owner} has ATM's cells, as its device or protocol says: give --link-layer"
+        return (
+            "pppoe-llcsnap",
+            f"the link of {owner} has ATM's cells, as its device or protocol says: give --link-layer",
+        )
     if owner.startswith("pppoe-") or proto == "pppoe":
         return "pppoe-ptm", f"{owner} is PPPoE over a line that adds 30 bytes, as on VDSL: give --link-layer"
     return None
@@ -130,9 +136,10 @@ def _mend(router: Router, lane: Lane, layer: str) -> dict[str, str]:
             "/etc/init.d/sqm restart"
         }
     kind = "atm" if cells == "atm" else "ethernet"
+    default = f" default {lane.root.options['default']}" if "default" in lane.root.options else ""
     return {
-        "tc": f"stab overhead {needed - base} linklayer {kind}  # before {lane.root.kind} in the line that adds it: "
-        f"tc qdisc add dev {lane.device} root handle 1: stab overhead {needed - base} linklayer {kind} {lane.root.kind} …"
+        "tc": f"tc qdisc del dev {lane.device} root\ntc qdisc add dev {lane.device} root handle 1: "
+        f"stab overhead {needed - base} linklayer {kind} {lane.root.kind}{default}  # then its classes again"
     }
 
 

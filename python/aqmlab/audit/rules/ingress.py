@@ -12,7 +12,7 @@ FEW = 100
 
 
 def unseen(router: Router) -> Iterator[Finding]:
-    """An IFB to which nothing comes."""
+    """Find an IFB to which nothing comes."""
     for lane in router.lanes:
         if lane.device not in router.ifbs():
             continue
@@ -34,7 +34,10 @@ def unseen(router: Router) -> Iterator[Finding]:
             title = f"{came} packets have come in at {owner}, and {passed} of them went through {lane.device}."
             more = [Evidence.of(router.ingress[owner], f"packets {came}")]
         elif not redirects:
-            title = f"Whether what comes in goes through {lane.device} cannot be told: give `tc filter show dev {owner} ingress`."
+            title = (
+                f"Whether what comes in goes through {lane.device} cannot be told: give what "
+                f"`tc filter show dev {owner} ingress` prints."
+            )
             grade = Grade.UNKNOWN
         if title:
             device = owner or "WAN"
@@ -50,12 +53,12 @@ def unseen(router: Router) -> Iterator[Finding]:
 
 
 def nowhere(router: Router) -> Iterator[Finding]:
-    """A redirection whose device, or whose hook, is not there, or which goes to a device without a shaper."""
+    """Find a redirection whose device, or whose hook, is not there, or which goes to a device without a shaper."""
     devices = {each.name: each for each in router.state.devices}
     shown = any(each.shown for each in router.state.qdiscs)
     known = set(router.devices)
     for one in router.state.filters:
-        if not one.redirect or not IFB.match(one.redirect) and one.redirect in known:
+        if not one.redirect or (not IFB.match(one.redirect) and one.redirect in known):
             continue
         to, root = devices.get(one.redirect), router.state.root(one.redirect)
         lane = next((each for each in router.lanes if each.device == one.redirect), None)
@@ -84,7 +87,7 @@ def nowhere(router: Router) -> Iterator[Finding]:
 
 
 def only_ipv4(router: Router) -> Iterator[Finding]:
-    """Filters that redirect IPv4 alone."""
+    """Find filters that redirect IPv4 alone."""
     for device in dict.fromkeys(each.device for each in router.state.filters):
         filters = router.filters(device)
         protocols = {each.protocol for each in filters}

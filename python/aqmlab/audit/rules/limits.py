@@ -13,8 +13,8 @@ from aqmlab.foreign.model import Qdisc
 KERNEL = 2
 """Bytes of memory that the kernel takes for a byte of a packet, about."""
 
-RTT = 0.05
-"""The round trip in s of a usual path, where --rtt does not tell."""
+RTT = 0.02
+"""The round trip in s where --rtt does not tell: a short one, so that what is too small for it is so in any case."""
 
 SEVERAL = 20
 """Packets at a limit that are no accident."""
@@ -36,8 +36,8 @@ def overflowing(router: Router) -> Iterator[Finding]:
         yield Finding(
             "overflow",
             Grade.WRONG if full + memory > drops / 2 else Grade.DOUBTFUL,
-            f"{full + memory} of the {max(drops, full + memory)} packets that {leaf.kind} of {lane.device} has dropped did not "
-            f"fit into its {option.replace('_', ' ')}: it drops by its size, not by the time that packets wait.",
+            f"{full + memory} of the {max(drops, full + memory)} packets that {leaf.kind} of {lane.device} has dropped "
+            f"did not fit into its {option.replace('_', ' ')}: it drops by size, not by the time that packets wait.",
             (Evidence.of(leaf, f"drop_overlimit {full}", f"drop_overmemory {memory}"),),
             replaced(leaf, words),
             lane.assumed,
@@ -46,7 +46,7 @@ def overflowing(router: Router) -> Iterator[Finding]:
 
 
 def small(router: Router) -> Iterator[Finding]:
-    """A limit below what a flow needs in flight."""
+    """Find a limit below what a flow needs in flight."""
     for lane, leaf in leaf_queues(router):
         if not lane.rate:
             continue
@@ -103,8 +103,6 @@ def cake_full(router: Router) -> Iterator[Finding]:
 
 def _mb(octets: float) -> str:
     return f"{max(octets / 2**20, 8):.0f}mb"
-
-
 
 
 RULES = (overflowing, small, cake_full)

@@ -68,7 +68,7 @@ def _below(router: Router, device: str) -> set[str]:
 
 
 def unmanaged(router: Router) -> Iterator[Finding]:
-    """A long queue behind a shaper that only drops what does not fit."""
+    """Find a long queue behind a shaper that only drops what does not fit."""
     for lane in router.shapers():
         if lane.rate is None:
             continue
@@ -84,7 +84,9 @@ def unmanaged(router: Router) -> Iterator[Finding]:
                 f"{words} of {lane.device} lets {seconds * 1e3:.0f} ms of packets wait at {shown(lane.rate)} and drops "
                 "none before it is full.",
                 (Evidence.of(place),),
-                {"tc": f"tc qdisc replace dev {lane.device} {where}fq_codel"} if place is not lane.root else _instead(lane),
+                {"tc": f"tc qdisc replace dev {lane.device} {where}fq_codel"}
+                if place is not lane.root
+                else _instead(lane),
                 (*lane.assumed, *said),
                 Change(
                     lane.way,
@@ -126,7 +128,7 @@ def _fifos(router: Router, lane: Lane) -> Iterator[tuple[Qdisc | Class, str, flo
 
 
 def home_side(router: Router) -> Iterator[Finding]:
-    """A shaper on the side of the home also slows what stays at home."""
+    """Find a shaper on the side of the home, which also slows what stays at home."""
     for section in router.sqm:
         device = section.options.get("interface", "")
         if section.options.get("enabled") != "1" or not re.match(r"(br-)?lan", device):
@@ -185,7 +187,7 @@ def offloaded(router: Router) -> Iterator[Finding]:
 
 
 def autorate(router: Router) -> Iterator[Finding]:
-    """A program that changes CAKE's rate is refused by any other discipline, and says nothing."""
+    """Find a program that changes CAKE's rate where another discipline refuses it."""
     for one in router.state.shapers:
         root = router.state.root(one.device)
         if one.least is None or root is None or root.kind == "cake":

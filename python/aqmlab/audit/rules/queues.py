@@ -10,10 +10,13 @@ from aqmlab.foreign.disciplines import FRAME
 from aqmlab.foreign.model import Qdisc
 
 ECN = ("codel", "fq_codel", "pie", "fq_pie", "red", "choke")
-"""The disciplines that mark only if they are told to; those of CoDel and PIE without a word are another matter."""
+"""The disciplines that mark only if they are told to, but for fq_codel, which does unless it is told not to."""
 
 SLOW = 4e6
 """The rate in bit/s below which a drop frees more time than a mark keeps: there ECN may be off on purpose."""
+
+SMALL = 0.05
+"""The part of the bytes below which it does not matter whether a class has ECN."""
 
 MANY = 100_000
 
@@ -22,6 +25,9 @@ FAR = (1.5, 10.0)
 
 PATIENT = 0.1
 """Seconds of packets at RED's lower threshold from which it is as good as none."""
+
+FEW = 5
+"""Packets that RED lets wait in any case, as its average needs some."""
 
 GSO = 65_536
 """Bytes of the largest packet of an offload."""
@@ -34,6 +40,12 @@ def leaf_queues(router: Router) -> Iterator[tuple[Lane, Qdisc]]:
             yield lane, leaf
 
 
+def share(lane: Lane, leaf: Qdisc) -> float:
+    """Return the part of a lane's bytes that a discipline inside has sent, 1 if that is not known."""
+    whole = count(lane.root.statistics, "bytes")
+    return count(leaf.statistics, "bytes") / whole if whole and leaf.statistics else 1.0
+
+
 def replaced(leaf: Qdisc, words: str) -> dict[str, str]:
     """Return the line that changes options of a discipline."""
     where = f"parent {leaf.parent}" if leaf.parent else "root"
@@ -42,17 +54,18 @@ def replaced(leaf: Qdisc, words: str) -> dict[str, str]:
 
 
 def without_ecn(router: Router) -> Iterator[Finding]:
-    """A discipline that drops where it could mark."""
+    """Find a discipline that drops where it could mark."""
     off: dict[str, list[tuple[Lane, Qdisc]]] = {}
     for lane, leaf in leaf_queues(router):
-        silent = leaf.shown or leaf.kind in ("codel", "pie", "fq_pie", "red", "choke")
-        if leaf.kind in ECN and (leaf.options.get("noecn") or (silent and not leaf.options.get("ecn"))):
-            if lane.rate is None or lane.rate >= SLOW:
-                off.setdefault(lane.device, []).append((lane, leaf))
+        if leaf.kind not in ECN or share(lane, leaf) < SMALL or (lane.rate or SLOW) < SLOW:
+            continue
+        marks = leaf.options.get("ecn", leaf.kind == "fq_codel" and not leaf.shown)
+        if leaf.options.get("noecn") or not marks:
+            off.setdefault(lane.device, []).append((lane, leaf))
     for device, each in off.items():
         lane, leaf = each[0]
         section = router.section(device)
-        mend = {"tc": "\n".join(replaced(one, "ecn")["tc"] for _, one in each)}
+        mend = {"tc": "\n".join(replaced(one, _marking(one))["tc"] for _, one in each)}
         if section is not None:
             name, side = section.name or "@queue[0]", "ingress" if lane.way == "down" else "egress"
             mend = {
@@ -68,6 +81,15 @@ def without_ecn(router: Router) -> Iterator[Finding]:
             (*lane.assumed, "some senders negotiate ECN"),
             router.change(lane, {"ecn": True, "noecn": None}, leaf),
         )
+
+
+def _marking(leaf: Qdisc) -> str:
+    """Return the words that turn ECN on; RED's line must repeat its values, of which tc shows three."""
+    if leaf.kind not in ("red", "choke"):
+        return "ecn"
+    shown = [f"{name} {leaf.options[name]}" for name in ("limit", "min", "max") if name in leaf.options]
+    burst = max(1, round((2 * leaf.options.get("min", 30_000) + leaf.options.get("max", 90_000)) / 3000))
+    return " ".join([*shown, f"avpkt 1000 burst {burst} ecn"])
 
 
 def red(router: Router) -> Iterator[Finding]:
@@ -87,14 +109,17 @@ def red(router: Router) -> Iterator[Finding]:
         elif average and not 64 <= average <= FRAME * 1.1:
             told = f"avpkt {average} is no mean length of packets: the average moves too fast or too slowly"
         elif steep is not None and not 0.005 <= steep <= 0.5:
-            told, wrong = f"probability {steep:g} is far from 0.02 to 0.1: it hardly drops, or drops in runs", Grade.DOUBTFUL
-        elif lane.rate and least * 8 / lane.rate > PATIENT:
+            told, wrong = (
+                f"probability {steep:g} is far from 0.02 to 0.1: it hardly drops, or drops in runs",
+                Grade.DOUBTFUL,
+            )
+        elif lane.rate and least > FEW * FRAME and least * 8 / lane.rate > PATIENT:
             told = f"min {least} is {least * 8e3 / lane.rate:.0f} ms at {shown(lane.rate)}: it does nothing before"
             wrong = Grade.DOUBTFUL
         else:
             continue
         rate = lane.rate or router.given.rate(lane.way)
-        low = max(round((rate or 10e6) * 0.01 / 8), 5 * FRAME)
+        low = max(round((rate or 10e6) * 0.01 / 8), FEW * FRAME)
         values = {"min": low, "max": 3 * low, "limit": 12 * low, "avpkt": 1000, "burst": -(-5 * low // 3000)}
         words = " ".join(f"{name} {value}" for name, value in values.items())
         yield Finding(
@@ -117,11 +142,14 @@ def round_trip(router: Router) -> Iterator[Finding]:
             continue
         short, long = rtt > FAR[0] * own, own > FAR[1] * rtt and own > 0.1
         if short or long:
-            does = "it drops before a sender can react: goodput is lost" if short else "queues last longer than they need"
+            does = (
+                "it drops before a sender can react: goodput is lost" if short else "queues last longer than they need"
+            )
             yield Finding(
                 "cake-rtt",
                 Grade.DOUBTFUL,
-                f"CAKE of {lane.device} expects round trips of {own * 1e3:g} ms where the path has {rtt * 1e3:g} ms: {does}.",
+                f"CAKE of {lane.device} expects round trips of {own * 1e3:g} ms where the path has {rtt * 1e3:g} ms: "
+                f"{does}.",
                 (Evidence.of(lane.root),),
                 {"tc": f"tc qdisc change dev {lane.device} root {lane.root.kind} rtt {max(rtt, 0.001) * 1e3:g}ms"},
                 lane.assumed,
@@ -130,7 +158,7 @@ def round_trip(router: Router) -> Iterator[Finding]:
 
 
 def short_target(router: Router) -> Iterator[Finding]:
-    """A target of CoDel's below the time of one packet."""
+    """Find a target of CoDel's below the time of one packet."""
     for lane, leaf in leaf_queues(router):
         target, rate = leaf.options.get("target"), lane.rate
         if leaf.kind not in ("codel", "fq_codel") or not target or not rate:
@@ -151,7 +179,7 @@ def short_target(router: Router) -> Iterator[Finding]:
 
 
 def unsplit(router: Router) -> Iterator[Finding]:
-    """Merged packets of an offload that a slow link sends in one piece."""
+    """Find merged packets of an offload that a slow link sends in one piece."""
     for lane in router.shapers():
         if lane.root.kind in ("cake", "cake_mq") and lane.root.options.get("no-split-gso") and lane.rate:
             seconds = GSO * 8 / lane.rate
@@ -177,8 +205,8 @@ def unmarked(router: Router) -> Iterator[Finding]:
             yield Finding(
                 "classes-unused",
                 Grade.UNKNOWN,
-                f"All {sum(sent)} packets of {lane.device} are in one class of {words[0]}: whether any should be marked "
-                "cannot be told here; besteffort does the same with less work.",
+                f"All {sum(sent)} packets of {lane.device} are in one class of {words[0]}: whether any should be "
+                "marked cannot be told here; besteffort does the same with less work.",
                 (Evidence.of(lane.root),),
             )
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
-from aqmlab.audit.router import SHARE, Lane, Router, count, marks, shown
+from aqmlab.audit.router import CLASSES, SHARE, SQM, Lane, Router, count, marks, shown
 from aqmlab.foreign.model import Class, Qdisc
 
 CLOSE = 0.98
@@ -21,18 +21,15 @@ TINY = 0.01
 MULTI = ("mq", "mqprio", "multiq")
 """Disciplines that have one inside for each queue of the device."""
 
-CLASSES = ("htb", "hfsc")
-"""Those whose rate is in their classes, which the files may lack."""
-
-SQM = {"down": "download", "up": "upload"}
-"""The option of sqm for each direction."""
+USUAL = 1e9
+"""The rate in bit/s of a usual device, below which a link is slower than it."""
 
 CLAMPED = (1000, 200_000)
 """The least and the greatest quantum of HTB: what is outside of them the kernel changes."""
 
 
 def above_link(router: Router) -> Iterator[Finding]:
-    """A shaper at the rate of the link or above shapes nothing: the queue forms behind it."""
+    """Find a shaper at the rate of the link or above: the queue forms behind it."""
     for lane in router.shapers():
         link = router.given.rate(lane.way)
         if link is None or lane.rate is None or lane.rate <= CLOSE * link or lane.root.kind in MULTI:
@@ -101,13 +98,14 @@ def nothing_shapes(router: Router) -> Iterator[Finding]:
 
 def _nowhere(router: Router) -> Iterator[Finding]:
     """Yield a finding if no device shapes, though which one is to the link is not known."""
-    queued = [lane for lane in router.every_root() if router.queued(lane.device)]
+    queued = [each for each in router.every_root() if router.queued(each.device)]
     ways = [way for way in ("up", "down") if router.given.rate(way) is not None]
     if queued and ways and not router.shapers():
         yield Finding(
             "nothing-shapes",
             Grade.WRONG,
-            f"None of {', '.join(each.device for each in queued)} shapes: the queue forms in the modem and at the provider.",
+            f"None of {', '.join(each.device for each in queued)} shapes: the queue forms in the modem and at the "
+            "provider.",
             tuple(map(Evidence.of, queued)),
             router.set_up(ways[0], "WAN"),
             ("WAN stands for the device to the modem", "the files have every device's queue"),
@@ -140,10 +138,11 @@ def _upload(
             f"modem.{seen}"
         )
     else:
-        grade = Grade.WRONG
-        title = (
-            f"{root.kind} of {root.device} has no rate, and the link has {shown(link)} up: uploads wait in the modem, "
-            f"which no discipline here sees.{seen}"
+        grade = Grade.WRONG if device_rate or link < USUAL else Grade.UNKNOWN
+        title = f"{root.kind} of {root.device} has no rate, and the link has {shown(link)} up: " + (
+            f"uploads wait in the modem, which no discipline here sees.{seen}"
+            if grade is Grade.WRONG
+            else f"whether {root.device} is faster cannot be told: `ethtool {root.device}` tells.{seen}"
         )
     yield Finding(
         "nothing-shapes",
@@ -152,7 +151,7 @@ def _upload(
         (Evidence.of(root),),
         router.set_up("up", root.device),
         tuple(each for each in (*told, faster) if each),
-        router.unshaped("up") if link is not None else None,
+        router.unshaped("up") if grade is Grade.WRONG else None,
     )
 
 
@@ -165,9 +164,9 @@ def _idle(router: Router, root: Qdisc) -> int:
 
 
 def never_full(router: Router) -> Iterator[Finding]:
-    """A shaper that has never held a packet back was never the bottleneck."""
+    """Find a shaper that has never held a packet back, and was never the bottleneck."""
     for lane in router.shapers():
-        chain = [lane.root, *router.state.below(lane.root), *router.classes(lane.root)]
+        chain: list[Qdisc | Class] = [lane.root, *router.state.below(lane.root), *router.classes(lane.root)]
         sent = count(lane.root.statistics, "packets")
         if lane.root.statistics is None or sent < MANY or any(count(each.statistics, "overlimits") for each in chain):
             continue
@@ -186,7 +185,7 @@ def never_full(router: Router) -> Iterator[Finding]:
 
 
 def never_marked(router: Router) -> Iterator[Finding]:
-    """A bottleneck that has never dropped nor marked holds its packets in a queue that nobody manages."""
+    """Find a bottleneck that has never dropped nor marked."""
     for lane in router.shapers():
         chain = [lane.root, *router.state.below(lane.root)]
         sent = count(lane.root.statistics, "packets")
@@ -228,11 +227,13 @@ def unclassified(router: Router) -> Iterator[Finding]:
             yield Finding("unclassified", Grade.WRONG, title, (Evidence.of(root),), mend)
         elif root.kind == "htb" and many:
             title = f"{direct} of {sent or '?'} packets of {lane.device} went past the shaper: they were of no class."
-            yield Finding(
-                "unclassified", Grade.WRONG, title, (Evidence.of(root),), mend, (), router.unshaped(lane.way)
-            )
+            yield Finding("unclassified", Grade.WRONG, title, (Evidence.of(root),), mend, (), router.unshaped(lane.way))
         elif root.kind == "htb" and missing:
-            what = f"its default class {root.handle}{default} is not there" if default != "0" else "it has no default class"
+            what = (
+                f"its default class {root.handle}{default} is not there"
+                if default != "0"
+                else "it has no default class"
+            )
             title = f"htb of {lane.device}: {what}: packets that no filter has go past the shaper."
             filters = any(each.device == lane.device and each.target for each in router.state.filters)
             grade = Grade.DOUBTFUL if filters or not sent or not direct else Grade.WRONG
