@@ -24,9 +24,12 @@ from aqmlab.foreign.disciplines import NoCounterpart, discipline
 from aqmlab.results.summary import Summary
 
 LOAD = "calls"
+CAKES = ("cake", "cake_mq")
 SEEDS = 5
 RTT = "40ms"
 """The round trip where --rtt does not tell."""
+
+NO_MODEL = "not simulated: it depends on devices or traffic that the simulation does not have"
 
 ENTRIES = {"down": ("call", "downloads"), "up": ("call-up", "uploads")}
 """The traffic whose delay, and whose goodput, count in a direction."""
@@ -73,7 +76,7 @@ def costed(
         if progress:
             progress(place / len(findings))
         if one.change is None:
-            found.append(one)
+            found.append(one.costing(NO_MODEL, ()))
             continue
         rest = [
             each.change for each in findings if each is not one and each.change and each.change.way == one.change.way
@@ -118,7 +121,7 @@ def _alone(change: Change, rest: Sequence[Change]) -> Change:
             )
             for queue in (present, mended)
         )
-    return Change(change.way, present, mended)
+    return replace(change, present=present, mended=mended)
 
 
 def _cost(change: Change, router: Router, runs: Runs, seeds: int) -> tuple[Cost | str, tuple[str, ...]]:
@@ -142,12 +145,18 @@ def _cost(change: Change, router: Router, runs: Runs, seeds: int) -> tuple[Cost 
         "home",
         router.given.layer,
     )
-    best = next(each.queues for each in candidates(link) if each.label == "cake")
+    # A link has one framing, so that a shaper without CAKE's stands on both ends.
+    caked = change.present.rate is None or change.present.kind in CAKES or change.mended is None
+    best = next(each.queues for each in candidates(link) if each.label == ("cake" if caked else "fq_codel"))
     courses = []
     for queue in (change.present, change.mended):
-        own_way = _direction(queue) if queue else getattr(best, way)
-        both = {way: own_way, OTHER[way]: getattr(best, OTHER[way])}
-        courses.append(Course.of(f"{way} {queue.kind if queue else 'cake'}", link.scenario(LOAD, Queues(**both))))
+        own_way, other_way = _direction(queue) if queue else getattr(best, way), getattr(best, OTHER[way])
+        if not caked:
+            other_way = replace(other_way, framing=own_way.framing)
+        scenario = link.scenario(LOAD, Queues(**{way: own_way, OTHER[way]: other_way}))
+        if change.marked:
+            scenario = scenario.with_({f"traffic.{bulk}.tcp.ecn": True for _, bulk in ENTRIES.values()})
+        courses.append(Course.of(f"{way} {queue.kind if queue else 'cake'}", scenario))
     stopped = runs.perform((course, seed) for seed in range(1, seeds + 1) for course in courses)
     if stopped is not None:
         raise stopped
@@ -170,7 +179,7 @@ def _direction(queue: Queue) -> Direction:
     """Return a queue as a direction of a scenario's link."""
     options = {name: value for name, value in queue.options.items() if name != "limit" or value}
     rate = LAN if queue.rate is None else queue.rate
-    if queue.kind in ("cake", "cake_mq") and queue.rate is not None:
+    if queue.kind in CAKES and queue.rate is not None:
         options["bandwidth"] = queue.rate
     made = discipline(queue.kind, options, queue.shown)
     return Direction(made.aqm, made.buffer, rate, queue.framing)

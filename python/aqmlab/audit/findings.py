@@ -55,6 +55,8 @@ class Change:
     present: Queue
     mended: Queue | None = None
     """None is the queue of `aqmlab advise`: CAKE at 95 % of the link."""
+    marked: bool = False
+    """Whether it concerns marks, so that the senders must negotiate ECN."""
 
 
 @dataclass(frozen=True)

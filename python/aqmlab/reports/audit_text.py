@@ -82,8 +82,12 @@ def cost(one: Cost) -> str:
 def _each(three: tuple[Summary, Summary, Summary], factor: float, unit: str) -> str:
     present, mended, more = ((one.mean or 0.0) * factor for one in three)
     half = three[2].ci95
-    interval = f" ± {half * factor:.2g}" if half is not None else ""
-    return f"{present:.3g} {unit} instead of {mended:.3g} ({more:+.3g}{interval})"
+    interval = f" ± {_number(half * factor)}" if half is not None else ""
+    return f"{_number(present)} {unit} instead of {_number(mended)} ({'+' if more >= 0 else ''}{_number(more)}{interval})"
+
+
+def _number(value: float) -> str:
+    return f"{value:.0f}" if abs(value) >= 100 else f"{round(value, 2):.3g}"
 
 
 def _wrapped(label: str, words: str, more: str = "   ") -> list[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from aqmlab.audit.findings import Evidence, Finding, Grade
+from aqmlab.audit.findings import Change, Evidence, Finding, Grade
 from aqmlab.audit.router import CLASSES, IFB, RESTART, SQM, Lane, Router, sections, shown
-from aqmlab.foreign.model import Section
+from aqmlab.foreign.model import Qdisc, Section
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import Unsaid
 
@@ -143,7 +143,7 @@ def _compared(
 
 
 def ignored(router: Router) -> Iterator[Finding]:
-    """Options of experts that sqm does not read because a flag is missing."""
+    """Find options of experts that sqm does not read because a flag is missing."""
     for section in router.sqm:
         if not _on(section, "enabled"):
             continue
@@ -164,53 +164,49 @@ def ignored(router: Router) -> Iterator[Finding]:
             f"{' and '.join(flags)} must be 1.",
             tuple(Evidence(section.at(each), f"option {each} '{section.options[each]}'") for each in missed),
             {"uci": f"{lines}; uci commit sqm; /etc/init.d/sqm restart"},
+            (),
+            next((change for *_, change in _lacking(router, section) if change and not expert), None),
         )
 
 
 def without(router: Router) -> Iterator[Finding]:
-    """Words for the discipline that the running one does not have."""
+    """Find words for the discipline that the running one does not have."""
     for section in router.sqm:
-        if not (
-            _on(section, "enabled") and _on(section, "qdisc_advanced") and _on(section, "qdisc_really_really_advanced")
-        ):
+        if not all(_on(section, each) for each in ("enabled", "qdisc_advanced", "qdisc_really_really_advanced")):
             continue
-        device = router.real(section.options.get("interface", ""))
-        for way, option in WORDS.items():
-            lane = _lane(router, device, way)
-            text = section.options.get(option, "")
-            if not text or lane is None or lane.rate is None or not lane.root.shown:
-                continue
-            leaf = router.leaves(lane.root)[0]
-            missing = _missing(leaf.kind, text, leaf.options)
-            if missing:
-                yield Finding(
-                    "words-missing",
-                    Grade.WRONG,
-                    f"{leaf.kind} of {lane.device} runs without {', '.join(missing)}, which {option} asks for.",
-                    (Evidence(section.at(option), f"option {option} '{text}'"), Evidence.of(leaf)),
-                    {"uci": "/etc/init.d/sqm restart; logread | grep SQM  # tells a word that tc refuses"},
-                )
+        for option, leaf, words, change in _lacking(router, section):
+            yield Finding(
+                "words-missing",
+                Grade.WRONG,
+                f"{leaf.kind} of {leaf.device} runs without {', '.join(words)}, which {option} asks for.",
+                (Evidence(section.at(option), f"option {option} '{section.options[option]}'"), Evidence.of(leaf)),
+                {"uci": "/etc/init.d/sqm restart; logread | grep SQM  # shows a word that tc refuses"},
+                (),
+                change,
+            )
 
 
-def _missing(kind: str, text: str, running: object) -> list[str]:
-    """Return the words of a text that a running discipline does not have."""
-    try:
-        wanted, unread = options(kind, shlex.split(text))
-    except (Unsaid, ValueError) as error:
-        return [str(error)]
-    has = dict(running) if isinstance(running, dict) else {}
-    return [
-        *unread,
-        *(
-            _said(name, value)
+def _lacking(router: Router, section: Section) -> Iterator[tuple[str, Qdisc, list[str], Change | None]]:
+    """Yield what the running disciplines lack of a section's words: the option, the discipline, words and change."""
+    device = router.real(section.options.get("interface", ""))
+    for way, option in WORDS.items():
+        lane, text = _lane(router, device, way), section.options.get(option, "")
+        if not text or lane is None or lane.rate is None or not lane.root.shown:
+            continue
+        leaf = router.leaves(lane.root)[0]
+        try:
+            wanted, unread = options(leaf.kind, shlex.split(text))
+        except (Unsaid, ValueError) as error:
+            yield option, leaf, [str(error)], None
+            continue
+        missing = {
+            name: value
             for name, value in wanted.items()
-            if name != "framing" and not _like(value, has.get(name))
-        ),
-    ]
-
-
-def _said(name: str, value: object) -> str:
-    return name if value is True else f"{name} {value}"
+            if name != "framing" and not _like(value, leaf.options.get(name))
+        }
+        words = [*unread, *(name if value is True else f"{name} {value}" for name, value in missing.items())]
+        if words:
+            yield option, leaf, words, router.change(lane, missing, leaf) if missing else None
 
 
 def _like(wanted: object, running: object) -> bool:

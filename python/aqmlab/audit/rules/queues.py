@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
 from aqmlab.audit.router import Lane, Router, count, shown
@@ -79,7 +80,7 @@ def without_ecn(router: Router) -> Iterator[Finding]:
             tuple(Evidence.of(one) for _, one in each),
             mend,
             (*lane.assumed, "some senders negotiate ECN"),
-            router.change(lane, {"ecn": True, "noecn": None}, leaf),
+            replace(router.change(lane, {"ecn": True, "noecn": None}, leaf), marked=True),
         )
 
 
