@@ -1,8 +1,8 @@
 """FreeBSD's dummynet, as OPNsense and pfSense use it: ``dnctl pipe|sched|queue show``, ``ipfw show``, ``dnctl.conf``.
 
 What was configured are sections, ``dummynet.pipe``, ``dummynet.sched`` and ``dummynet.queue``; what the kernel shows
-are disciplines on a device ``pipe N``. Number N is the scheduler of queues that are bound to pipe N; packets that a rule
-hands to the pipe itself go through a scheduler FIFO, whose number is 65536 more.
+are disciplines on a device ``pipe N``. Number N is the scheduler of queues that are bound to pipe N; packets that a
+rule hands to the pipe itself go through a scheduler FIFO, whose number is 65536 more.
 
 # Sources
 ``ipfw(8)``; ``sbin/ipfw/dummynet.c`` of FreeBSD 14, for what is printed; OPNsense's template of ``dnctl.conf``.

@@ -11,7 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aqmlab.foreign import cisco, dummynet, mahimahi, measured, ns2, ns3, routeros, shapers, tc_json, tc_script, tc_show, uci
+from aqmlab.foreign import (
+    cisco,
+    dummynet,
+    mahimahi,
+    measured,
+    ns2,
+    ns3,
+    routeros,
+    shapers,
+    tc_json,
+    tc_script,
+    tc_show,
+    uci,
+)
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Source, State, Unreadable
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -38,7 +51,14 @@ TEXTS: Sequence[Reader] = (
 _KNOWN = ", ".join(
     [
         *("tc -s -d [-j] qdisc/class/filter show", "scripts of tc", "OpenWrt's sqm and qosmate", "cake-autorate"),
-        *("dnctl's output", "LibreQoS", "RouterOS' /queue export", "Cisco's policy maps", "scripts of ns-2", "attributes of ns-3"),
+        *(
+            "dnctl's output",
+            "LibreQoS",
+            "RouterOS' /queue export",
+            "Cisco's policy maps",
+            "scripts of ns-2",
+            "attributes of ns-3",
+        ),
         *("command lines of Mahimahi", "JSON of iperf3, irtt and flent"),
     ]
 )

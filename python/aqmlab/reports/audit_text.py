@@ -83,7 +83,8 @@ def _each(three: tuple[Summary, Summary, Summary], factor: float, unit: str) -> 
     present, mended, more = ((one.mean or 0.0) * factor for one in three)
     half = three[2].ci95
     interval = f" ± {_number(half * factor)}" if half is not None else ""
-    return f"{_number(present)} {unit} instead of {_number(mended)} ({'+' if more >= 0 else ''}{_number(more)}{interval})"
+    sign = "+" if more >= 0 else ""
+    return f"{_number(present)} {unit} instead of {_number(mended)} ({sign}{_number(more)}{interval})"
 
 
 def _number(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
 from aqmlab.audit.router import CLASSES, SHARE, SQM, Lane, Router, count, marks, shown
-from aqmlab.foreign.model import Class, Qdisc
+from aqmlab.foreign.model import Class, Flows, Qdisc
 
 CLOSE = 0.98
 """The part of the link above which a download's shaper leaves too little for the provider's queue to drain."""
@@ -17,6 +17,9 @@ MANY = 10_000
 
 TINY = 0.01
 """The part of the packets that may go past the classes: those of ARP and the like."""
+
+REACHED, GOODPUT, CELLS = 0.88, 0.95, 48 / 53
+"""The part of a shaper's rate that TCP's goodput has at least, and about, in frames; and what ATM's cells leave."""
 
 MULTI = ("mq", "mqprio", "multiq")
 """Disciplines that have one inside for each queue of the device."""
@@ -53,6 +56,32 @@ def above_link(router: Router) -> Iterator[Finding]:
             lane.assumed,
             router.change(lane, {}, rates=(lane.rate, SHARE * link)),
         )
+
+
+def slower(router: Router) -> Iterator[Finding]:
+    """Find a shaper that a measurement has not reached: the link, or something else, was slower."""
+    for lane in router.shapers():
+        measured = [each for each in router.state.flows if each.goodput and (_is_up(each) == (lane.way == "up"))]
+        if not measured or lane.rate is None or router.given.rate(lane.way) is not None:
+            continue
+        best = max(measured, key=lambda each: each.goodput or 0.0)
+        cells = "atm" in router.counted(lane) + str(lane.root.options.get("framing", "")).replace("noatm", "")
+        goodput, least = best.goodput or 0.0, REACHED * (CELLS if cells else 1.0) * lane.rate
+        if goodput >= least:
+            continue
+        yield Finding(
+            "never-reached",
+            Grade.DOUBTFUL,
+            f"The shaper of {lane.device} has {shown(lane.rate)}, and {best.table['name']} came to {shown(goodput)} of "
+            f"goodput; behind a shaper that limits it would be {shown(least)} or more: the queue formed elsewhere.",
+            (Evidence.of(lane.root), Evidence(best.place, f"{best.table['name']}: {shown(goodput)}")),
+            router.rate_lines(lane, SHARE * goodput / GOODPUT),
+            (*lane.assumed, "the measurement went through this router, and lasted longer than its start"),
+        )
+
+
+def _is_up(flows: Flows) -> bool:
+    return flows.table.get("from") == "receivers"
 
 
 def nothing_shapes(router: Router) -> Iterator[Finding]:
@@ -345,4 +374,4 @@ def _one_cake(lane: Lane, rate: float) -> dict[str, str]:
     }
 
 
-RULES = (above_link, nothing_shapes, never_full, never_marked, unclassified, tree, several_shapers)
+RULES = (above_link, slower, nothing_shapes, never_full, never_marked, unclassified, tree, several_shapers)
