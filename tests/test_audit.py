@@ -131,7 +131,7 @@ def test_a_cost_is_a_paired_difference(tmp_path: Path) -> None:
     assert more.mean == pytest.approx(present.mean - mended.mean)
     assert more.mean > 0.05  # the modem's queue of half a second, in part
     assert mended.mean < 0.06
-    assert above.cost.goodput[1].mean == pytest.approx(0.95e6 * 0.8, rel=0.2)
+    assert 0.2e6 < (above.cost.goodput[1].mean or 0) < 0.95e6
     assert isinstance(unsplit.cost, str)
 
 

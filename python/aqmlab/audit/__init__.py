@@ -1,1 +1,1 @@
-"""What is wrong with a router's queues, by the files that it has: findings, with evidence, cost and cure."""
+"""The faults of a router's queues, by the files that it has: findings, with evidence, cost and cure."""

@@ -17,7 +17,7 @@ from aqmlab.presenters import presented
 
 @dataclass(frozen=True)
 class Audit:
-    """What was found: `findings` that are wrong or doubtful, `untold` what these files cannot tell."""
+    """The findings that are wrong or doubtful; those in `untold` need further files or options."""
 
     findings: Sequence[Finding]
     untold: Sequence[Finding]
@@ -56,7 +56,7 @@ class Audit:
 
 
 def audit(state: State, given: Given | None = None) -> Audit:
-    """Look for what is wrong with the queues of a router.
+    """Find the faults in the queues of a router.
 
     Parameters
     ----------

@@ -50,7 +50,7 @@ def costed(
     findings : sequence of Finding
         Those without a change stay as they are.
     router : Router
-        What is known of the link.
+        The router, with its link.
     store : path
         The folder of the runs.
     seeds, jobs : int

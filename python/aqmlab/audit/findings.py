@@ -1,4 +1,4 @@
-"""A finding: what is wrong, where it stands, what it costs, and the line that mends it."""
+"""A finding: a fault, its place, its cost, and the line that mends it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from aqmlab.results.summary import Summary
 
 
 class Grade(enum.Enum):
-    """How sure a finding is. What cannot be told is no finding: it asks for another file or option."""
+    """How sure a finding is. One that is unknown asks for another file or option, and counts as none."""
 
     WRONG = "wrong"
     DOUBTFUL = "doubtful"
@@ -61,7 +61,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a simulation of both queues shows over the same seeds, in SI units.
+    """The delay and the goodput of both queues in simulations over the same seeds, in s and bit/s.
 
     `delay` and `goodput` have the values of each seed: of the present queue, of the mended one, and the differences.
     """
@@ -88,10 +88,10 @@ class Cost:
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, or cannot be told.
+    """A fault, a doubt, or a question that the files leave open.
 
     `rule` is the name of the rule, `title` one sentence, `mends` has the lines that mend it by the tool that reads
-    them, and `assumed` what is not in the files.
+    them, and `assumed` the facts that are not in the files.
     """
 
     rule: str
@@ -105,7 +105,7 @@ class Finding:
     """The cost, or why there is none."""
 
     def costing(self, cost: Cost | str, assumed: tuple[str, ...]) -> Finding:
-        """Return the finding with its cost, and with what was assumed for it."""
+        """Return the finding with its cost, and with the assumptions for it."""
         return replace(self, cost=cost, assumed=tuple(dict.fromkeys((*self.assumed, *assumed))))
 
     def document(self) -> dict[str, Any]:

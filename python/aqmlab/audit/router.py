@@ -25,13 +25,14 @@ LAN = re.compile(r"(br-|lan|lo$|wlan|phy\d|ra\d|docker|veth|tun|tap|wg)")
 IFB = re.compile(r"ifb")
 ETHERNET = 14
 
+MULTI = ("mq", "mqprio", "multiq")
+"""Disciplines that have one inside for each queue of the device."""
+
 CLASSES = ("htb", "hfsc")
 """Disciplines whose rate is in their classes, which the files may lack."""
 
 SQM = {"down": "download", "up": "upload"}
 """The option of sqm that is the rate of a direction."""
-
-RESTART = "/etc/init.d/sqm enable; /etc/init.d/sqm restart"
 
 OTHER = {"down": "up", "up": "down"}
 
@@ -88,7 +89,7 @@ def _read(option: str, text: str | None, unit: str, like: str) -> float | None:
 class Lane:
     """What one direction goes through on one device: the discipline at its root, and the rate of its shaper.
 
-    `assumed` says how the direction is known, if that is a guess.
+    `assumed` names the reason for the direction, if that is a guess.
     """
 
     device: str
@@ -100,7 +101,7 @@ class Lane:
 
 
 class Router:
-    """The state of a router, and what is known of its link."""
+    """The state of a router, and its link as far as it is given."""
 
     def __init__(self, state: State, given: Given) -> None:
         self.state = state
@@ -155,7 +156,7 @@ class Router:
     def wan(self) -> tuple[str, str] | None:
         """Return the device to the link, and how it is known; None if it is not.
 
-        A tool's section, an IFB or a filter names it; otherwise its name or its being alone tells it.
+        A tool's section, an IFB or a filter names it; otherwise its own name shows it, or that it is the only one.
         """
         ifbs = self.ifbs()
         devices = [each for each in self.devices if each not in ifbs]
@@ -219,7 +220,7 @@ class Router:
             return own.get("bandwidth"), root.place
         if root.kind in ("tbf", "netem"):
             return own.get("rate"), root.place
-        if root.kind in ("mq", "multiq", "mqprio"):
+        if root.kind in MULTI:
             inside = [each.options["bandwidth"] for each in self.state.below(root) if "bandwidth" in each.options]
             inside += [each.options["rate"] for each in self.state.below(root) if each.kind == "tbf"]
             return (math.fsum(inside) if inside else None), root.place
@@ -249,7 +250,7 @@ class Router:
         ]
 
     def link_rate(self, way: str) -> tuple[float | None, tuple[str, ...]]:
-        """Return the rate of the link in a direction, as given or by its shaper's rate, and what is assumed."""
+        """Return the rate of the link in a direction, as given or by its shaper's rate, and the assumptions."""
         if (rate := self.given.rate(way)) is not None:
             return rate, ()
         shapers = self.shapers(way)
@@ -291,60 +292,6 @@ class Router:
     def unshaped(way: str) -> Change:
         """Return the change from nothing that shapes to what `aqmlab advise` would."""
         return Change(way, Queue("pfifo", {"limit": 1000}, None))
-
-    def rate_lines(self, lane: Lane, rate: float) -> dict[str, str]:
-        """Return the lines that give a shaper another rate, by tool."""
-        kbit = f"{math.floor(rate / 1000)}"
-        section = self.section(lane.device)
-        if section is not None:
-            name = section.name or "@queue[0]"
-            return {"uci": f"uci set sqm.{name}.{SQM[lane.way]}='{kbit}'; uci commit sqm; /etc/init.d/sqm restart"}
-        root = lane.root
-        if root.kind in ("cake", "cake_mq"):
-            return {"tc": f"tc qdisc change dev {lane.device} root {root.kind} bandwidth {kbit}kbit"}
-        tops = [each for each in self.classes(root) if each.parent in ("", "root", root.handle)]
-        if root.kind == "htb" and tops:
-            top = tops[0].identity
-            line = f"tc class change dev {lane.device} classid {top} htb rate {kbit}kbit ceil {kbit}kbit"
-            return {"tc": f"{line} burst {burst(rate)} cburst {burst(rate)}"}
-        if root.kind == "tbf":
-            return {
-                "tc": f"tc qdisc change dev {lane.device} root tbf rate {kbit}kbit burst {burst(rate)} latency 50ms"
-            }
-        return {"tc": f"tc qdisc replace dev {lane.device} root cake bandwidth {kbit}kbit"}
-
-    def set_up(self, way: str, device: str) -> dict[str, str]:
-        """Return the lines that shape a direction as `aqmlab advise` would, if the rate of the link is known."""
-        rate, _ = self.link_rate(way)
-        if rate is None:
-            return {"shell": "aqmlab advise --down RATE --up RATE --rtt TIME"}
-        kbit = math.floor(rate * SHARE / 1000)
-        section = self.section(device)
-        if section is not None:
-            name, option = section.name or "@queue[0]", SQM[way]
-            return {"uci": f"uci set sqm.{name}.{option}='{kbit}'; uci commit sqm; {RESTART}"}
-        layer = f" {self.given.layer}" if self.given.layer else ""
-        words = f"cake bandwidth {kbit}kbit besteffort"
-        if way == "up":
-            return {"tc": f"tc qdisc replace dev {device} root {words} dual-srchost nat{layer}"}
-        lines = (*redirected(device), f"tc qdisc replace dev ifb0 root {words} dual-dsthost nat ingress{layer}")
-        return {"tc": "\n".join(lines)}
-
-
-def redirected(device: str, ifb: str = "ifb0") -> tuple[str, ...]:
-    """Return the lines that send what comes in at a device through an IFB."""
-    return (
-        f"ip link add {ifb} type ifb 2> /dev/null",
-        f"ip link set {ifb} up",
-        f"tc qdisc replace dev {device} handle ffff: ingress",
-        f"tc filter replace dev {device} parent ffff: protocol all pref 10 matchall "
-        f"action mirred egress redirect dev {ifb}",
-    )
-
-
-def burst(rate: float) -> int:
-    """Return the burst that HTB and TBF should have: a millisecond at the rate, and at least a packet."""
-    return max(round(rate * 0.001 / 8), 1600)
 
 
 def shown(rate: float) -> str:

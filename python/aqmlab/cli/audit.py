@@ -21,8 +21,8 @@ def audit(
         list[Path],
         typer.Argument(
             metavar="FILES",
-            help="Files of the router: what tc -s -d qdisc, class and filter show print, /etc/config/sqm, network and "
-            "firewall, cake-autorate's configuration, dnctl's output and dnctl.conf of OPNsense.",
+            help="Files of the router: the output of tc, of OpenWrt the configuration of sqm, network and firewall, of "
+            "FreeBSD that of dummynet. The guide lists the commands that print them.",
             show_default=False,
         ),
     ],
@@ -37,7 +37,7 @@ def audit(
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Find what is wrong with the queues of a router.
+    """Find the faults in the queues of a router.
 
     Is the shaper below the link, and where the queue forms? Does it see the traffic, does it count what the link adds
     to packets, does ECN work, are limits hit, does that run which is configured?

@@ -1,11 +1,11 @@
 """FreeBSD's dummynet, as OPNsense and pfSense use it: ``dnctl pipe|sched|queue show``, ``ipfw show``, ``dnctl.conf``.
 
-What was configured are sections, ``dummynet.pipe``, ``dummynet.sched`` and ``dummynet.queue``; what the kernel shows
-are disciplines on a device ``pipe N``. Number N is the scheduler of queues that are bound to pipe N; packets that a
+Configurations become sections, ``dummynet.pipe``, ``dummynet.sched`` and ``dummynet.queue``; the state of the kernel
+becomes disciplines on a device ``pipe N``. Number N is the scheduler of queues that are bound to pipe N; packets that a
 rule hands to the pipe itself go through a scheduler FIFO, whose number is 65536 more.
 
 # Sources
-``ipfw(8)``; ``sbin/ipfw/dummynet.c`` of FreeBSD 14, for what is printed; OPNsense's template of ``dnctl.conf``.
+``ipfw(8)``; ``sbin/ipfw/dummynet.c`` of FreeBSD 14, for the forms of its output; OPNsense's template of ``dnctl.conf``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from aqmlab.foreign.model import Filter, Place, Qdisc, Section, State, Unread, Unreadable
 
 OWN = 1 << 16
-"""What is added to the number of a pipe for the scheduler of packets that a rule hands to the pipe itself."""
+"""The distance from the number of a pipe to that of the scheduler of packets that a rule hands to the pipe itself."""
 
 _CONFIG = re.compile(r"^(?:\S*(?:dnctl|ipfw)\s+(?:-\w+\s+)*)?(pipe|sched|queue)\s+(\d+)\s+config\b(.*)$")
 _PIPE = re.compile(r"^(\d{5,}):\s+(unlimited|[\d.]+ [KMG]?bit/s)\s+(\d+) ms burst (\d+)")
@@ -47,7 +47,7 @@ def is_dummynet(text: str) -> bool:
 
 
 def read(name: str, text: str) -> State:
-    """Read configurations, what is shown, rules with their counters, and complaints; raise `Unreadable` if torn."""
+    """Read configurations, states, rules with their counters, and complaints; raise `Unreadable` for a torn line."""
     made = _Reading(name)
     for number, line in enumerate(text.splitlines(), 1):
         made.line(line, Place(name, number))

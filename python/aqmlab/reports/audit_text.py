@@ -17,7 +17,7 @@ MOST_LINES = 4
 
 
 def text(audit: Audit) -> str:
-    """Lay out an audit: how many findings, each with evidence, cost and cure, and what cannot be told."""
+    """Lay out an audit: the number of findings, each with evidence, cost and cure, and the open questions."""
     lines = [*textwrap.wrap(head(audit), WIDTH), *queues(audit)]
     for number, one in enumerate(audit.findings, 1):
         lines += ["", *_finding(f"{number}. {one.grade.value}: ", one)]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator, Sequence
 
 from aqmlab.audit.findings import Finding
 from aqmlab.audit.router import Router
-from aqmlab.audit.rules import configured, dummynet, framing, ingress, limits, place, queues, shaping
+from aqmlab.audit.rules import classes, configured, dummynet, framing, ingress, limits, place, queues, shaping
 
 Rule = Callable[[Router], Iterator[Finding]]
 
 RULES: Sequence[Rule] = (
     *shaping.RULES,
+    *classes.RULES,
     *place.RULES,
     *ingress.RULES,
     *configured.RULES,
@@ -20,4 +21,4 @@ RULES: Sequence[Rule] = (
     *limits.RULES,
     *dummynet.RULES,
 )
-"""All rules, in the order in which their findings are told."""
+"""All rules, in the order of their findings."""

@@ -6,7 +6,8 @@ import shlex
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade
-from aqmlab.audit.router import CLASSES, IFB, RESTART, SQM, Lane, Router, sections, shown
+from aqmlab.audit.mends import RESTART, named
+from aqmlab.audit.router import CLASSES, IFB, SQM, Lane, Router, sections, shown
 from aqmlab.foreign.model import Qdisc, Section
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import Unsaid
@@ -21,10 +22,6 @@ LAYER = ("tcMTU", "tcTSIZE", "tcMPU")
 
 WORDS = {"down": "iqdisc_opts", "up": "eqdisc_opts"}
 """The option with the words for the discipline of a direction."""
-
-
-def _name(section: Section) -> str:
-    return f"sqm.{section.name or '@queue[0]'}"
 
 
 def _on(section: Section, option: str) -> bool:
@@ -44,7 +41,7 @@ def disabled(router: Router) -> Iterator[Finding]:
             Grade.WRONG,
             f"The section of sqm for {device} is not enabled: nothing shapes.",
             (Evidence(section.at("enabled"), f"option enabled '{section.options.get('enabled', '')}'"),),
-            {"uci": f"uci set {_name(section)}.enabled='1'; uci commit sqm; {RESTART}"},
+            {"uci": f"uci set {named(section)}.enabled='1'; uci commit sqm; {RESTART}"},
             (),
             router.unshaped("up"),
         )
@@ -156,7 +153,7 @@ def ignored(router: Router) -> Iterator[Finding]:
             flags += ["linklayer_advanced"] if layer else []
         if not missed:
             continue
-        lines = "; ".join(f"uci set {_name(section)}.{flag}='1'" for flag in flags)
+        lines = "; ".join(f"uci set {named(section)}.{flag}='1'" for flag in flags)
         yield Finding(
             "options-ignored",
             Grade.WRONG,
@@ -228,12 +225,12 @@ def two_tools(router: Router) -> Iterator[Finding]:
                     Evidence(enabled[0].at("enabled"), "option enabled '1'"),
                     Evidence(other.at("enabled"), "option enabled '1'"),
                 ),
-                {"uci": f"uci set {_name(enabled[0])}.enabled='0'; uci commit sqm; /etc/init.d/sqm stop"},
+                {"uci": f"uci set {named(enabled[0])}.enabled='0'; uci commit sqm; /etc/init.d/sqm stop"},
             )
 
 
 def no_state(router: Router) -> Iterator[Finding]:
-    """Classes without which the rate of a shaper cannot be told."""
+    """Find shapers whose rate is in classes that the files lack."""
     for lane in router.lanes:
         if lane.root.kind in CLASSES and not router.classes(lane.root):
             yield Finding(

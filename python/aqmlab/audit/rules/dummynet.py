@@ -1,4 +1,4 @@
-"""FreeBSD's dummynet, of OPNsense and pfSense: whether what was configured runs, and whether packets reach it."""
+"""FreeBSD's dummynet, of OPNsense and pfSense: whether it runs as it is configured, and whether packets reach it."""
 
 from __future__ import annotations
 

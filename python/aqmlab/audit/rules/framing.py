@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from aqmlab import _core
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade
+from aqmlab.audit.mends import named
 from aqmlab.audit.router import ETHERNET, PPP, Lane, Router, sections
 from aqmlab.foreign.model import Section
 
@@ -94,7 +95,7 @@ def _words(lane: Lane) -> list[str]:
 
 
 def _guessed(router: Router, device: str) -> tuple[str, str] | None:
-    """Return the link layer that a device's name or its interface tells, and why."""
+    """Return the link layer by a device's name or by its interface, and the reason."""
     owner = router.owner(device) or device
     section = _interface(router, owner)
     proto = section.options.get("proto", "") if section else ""
@@ -128,7 +129,7 @@ def _mend(router: Router, lane: Lane, layer: str) -> dict[str, str]:
     base = 0 if PPP.match(lane.device) else ETHERNET
     section = router.section(lane.device)
     if section is not None:
-        name = f"sqm.{section.name or '@queue[0]'}"
+        name = named(section)
         own = needed if lane.root.kind in ("cake", "cake_mq") else needed - base
         kind = "atm" if cells == "atm" else "ethernet"
         return {

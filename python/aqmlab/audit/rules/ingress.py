@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
-from aqmlab.audit.router import IFB, Router, count, redirected
+from aqmlab.audit.mends import redirected, set_up
+from aqmlab.audit.router import IFB, Router, count
 
 FEW = 100
 """Packets that come in before it says something that an IFB has seen none."""
@@ -72,7 +73,7 @@ def nowhere(router: Router) -> Iterator[Finding]:
             title = f"{one.device} has a filter to {one.redirect}, and no ingress discipline that would ask it."
         elif lane is not None and lane.rate is None and not router.classes(lane.root) and lane.root.kind != "htb":
             title = f"{one.redirect}, to which {one.device} sends what comes in, has {lane.root.kind} without a rate."
-            mend = router.set_up("down", one.device)
+            mend = set_up(router, "down", one.device)
         else:
             continue
         yield Finding(

@@ -14,7 +14,7 @@ KERNEL = 2
 """Bytes of memory that the kernel takes for a byte of a packet, about."""
 
 RTT = 0.02
-"""The round trip in s where --rtt does not tell: a short one, so that what is too small for it is so in any case."""
+"""The round trip in s without --rtt: a short one, so that a limit that is too small for it is so in any case."""
 
 SEVERAL = 20
 """Packets at a limit that are no accident."""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade, Queue
+from aqmlab.audit.mends import named
 from aqmlab.audit.router import LAN, Lane, Router, sections, shown
 from aqmlab.foreign.disciplines import FRAME, TXQUEUELEN
 from aqmlab.foreign.model import Class, Qdisc
@@ -102,7 +103,7 @@ def _instead(lane: Lane) -> dict[str, str]:
 
 
 def _fifos(router: Router, lane: Lane) -> Iterator[tuple[Qdisc | Class, str, float, tuple[str, ...]]]:
-    """Yield the queues that only have a limit: what they are, in words, the packets they hold, and what is assumed."""
+    """Yield the queues that only have a limit: their line, their name, the packets they hold, and assumptions."""
     root = lane.root
     waiting = {each.name: each.txqueuelen for each in router.state.devices}.get(lane.device)
     said = () if waiting else (f"{lane.device} lets {TXQUEUELEN} packets wait, as devices do: `ip link` tells",)
@@ -146,7 +147,7 @@ def home_side(router: Router) -> Iterator[Finding]:
             ),
             (Evidence(section.at("interface"), f"option interface '{device}'"),),
             {
-                "uci": f"uci set sqm.{section.name or '@queue[0]'}.interface='WAN'; uci commit sqm; "
+                "uci": f"uci set {named(section)}.interface='WAN'; uci commit sqm; "
                 "/etc/init.d/sqm restart  # WAN: the device to the modem"
             },
         )

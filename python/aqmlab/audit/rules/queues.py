@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
+from aqmlab.audit.mends import named
 from aqmlab.audit.router import Lane, Router, count, shown
 from aqmlab.foreign.disciplines import FRAME
 from aqmlab.foreign.model import Qdisc
 
 ECN = ("codel", "fq_codel", "pie", "fq_pie", "red", "choke")
-"""The disciplines that mark only if they are told to, but for fq_codel, which does unless it is told not to."""
+"""The disciplines that mark on demand, of which ``fq_codel`` does so by default."""
 
 SLOW = 4e6
 """The rate in bit/s below which a drop frees more time than a mark keeps: there ECN may be off on purpose."""
@@ -68,10 +69,10 @@ def without_ecn(router: Router) -> Iterator[Finding]:
         section = router.section(device)
         mend = {"tc": "\n".join(replaced(one, _marking(one))["tc"] for _, one in each)}
         if section is not None:
-            name, side = section.name or "@queue[0]", "ingress" if lane.way == "down" else "egress"
+            side = "ingress" if lane.way == "down" else "egress"
             mend = {
-                "uci": f"uci set sqm.{name}.qdisc_advanced='1'; uci set sqm.{name}.{side}_ecn='ECN'; uci commit sqm; "
-                "/etc/init.d/sqm restart"
+                "uci": f"uci set {named(section)}.qdisc_advanced='1'; uci set {named(section)}.{side}_ecn='ECN'; "
+                "uci commit sqm; /etc/init.d/sqm restart"
             }
         yield Finding(
             "ecn-off",
