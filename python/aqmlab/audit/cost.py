@@ -53,8 +53,10 @@ def costed(
         The router, with its link.
     store : path
         The folder of the runs.
-    seeds, jobs : int
-        The number of seeds, and of simultaneous runs.
+    seeds : int
+        The number of seeds.
+    jobs : int, optional
+        The number of simultaneous runs.
     progress : callable, optional
         Called with the part of the findings that is done.
 
