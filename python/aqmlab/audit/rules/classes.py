@@ -150,7 +150,7 @@ def several_shapers(router: Router) -> Iterator[Finding]:
 
 
 def _one_cake(lane: Lane, rate: float) -> dict[str, str]:
-    """Return the lines for one shaper, for kernels with cake_mq and for others."""
+    """Return the lines for one shaper, for kernels with ``cake_mq`` and for others."""
     kbit = f"{rate / 1000:.0f}kbit"
     return {
         "tc": f"tc qdisc replace dev {lane.device} root cake_mq bandwidth {kbit}  # from Linux 7.0 on\n"
