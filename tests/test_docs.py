@@ -223,6 +223,7 @@ def test_the_page_on_errors_lists_every_kind_and_exit_status() -> None:
         terminal.UNREACHED,
         terminal.NOT_REMADE,
         terminal.BEYOND,
+        terminal.FOUND,
         NOT_FOUND,
         *signals,
     }

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _FUNCTIONS = {
     "advice.text": "aqmlab.reports.advice_text:text",
+    "audit.text": "aqmlab.reports.audit_text:text",
     "analysis.figure": "aqmlab.figures.loop:analysis",
     "calibration.text": "aqmlab.reports.calibration_text:text",
     "diff.text": "aqmlab.reports.diff_text:text",

@@ -28,9 +28,7 @@ def advise(
             "Or describe the link by --down, --up and --rtt.",
         ),
     ] = None,
-    down: Annotated[
-        str | None, typer.Option("--down", metavar="RATE", help="Rate of the downlink: '100 Mbit/s' or 100mbit.")
-    ] = None,
+    down: options.Down = None,
     up: Annotated[
         str | None, typer.Option("--up", metavar="RATE", help="Rate of the uplink; default: that of the downlink.")
     ] = None,
@@ -50,14 +48,7 @@ def advise(
             help="The users, who decide the loads: home, office, cellular, or a number of people.",
         ),
     ] = "home",
-    link_layer: Annotated[
-        str | None,
-        typer.Option(
-            "--link-layer",
-            metavar="WORDS",
-            help="What the modem adds to packets, in tc's words for CAKE: docsis, pppoe-ptm, pppoe-llcsnap, …",
-        ),
-    ] = None,
+    link_layer: options.LinkLayer = None,
     overhead: Annotated[
         int | None,
         typer.Option("--overhead", metavar="BYTES", min=-64, max=256, help="Bytes added from the IP header on."),

@@ -33,6 +33,7 @@ COMMANDS = (
     "calibrate",
     "probe-plan",
     "advise",
+    "audit",
     "tune",
     "analyse",
     "design",

@@ -144,6 +144,17 @@ Settings = Annotated[
         help="Change a value of the scenario: traffic.long.count=100. Repeatable, but each value is set once.",
     ),
 ]
+Down = Annotated[
+    str | None, typer.Option("--down", metavar="RATE", help="Rate of the downlink: '100 Mbit/s' or 100mbit.")
+]
+LinkLayer = Annotated[
+    str | None,
+    typer.Option(
+        "--link-layer",
+        metavar="WORDS",
+        help="What the modem adds to packets, in tc's words for CAKE: docsis, pppoe-ptm, pppoe-llcsnap, …",
+    ),
+]
 Seed = Annotated[int | None, typer.Option("--seed", metavar="N", min=0, help="Run once, with this seed.")]
 Seeds = Annotated[int | None, seeds(help="Run N times, with consecutive seeds; the first is the seed of the scenario.")]
 Jobs = Annotated[

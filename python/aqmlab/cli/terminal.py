@@ -17,7 +17,7 @@ import typer
 if TYPE_CHECKING:
     from aqmlab.execute.progress import OnProgress, Progress
 
-BAD_USAGE, FAILED, LOST, UNREACHED, NOT_REMADE, BEYOND = 2, 1, 3, 4, 5, 6
+BAD_USAGE, FAILED, LOST, UNREACHED, NOT_REMADE, BEYOND, FOUND = 2, 1, 3, 4, 5, 6, 7
 """Exit statuses; `interrupted_status` returns that after a signal."""
 
 MOST_FAILURES = 20

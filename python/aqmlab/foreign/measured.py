@@ -41,7 +41,24 @@ def read(name: str, document: Document) -> State:
             flows, left = list(_flent(place, document)), "the results: `aqmlab run --beside` shows them beside a run"
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise Unreadable(place, f"{type(error).__name__} {error}: not complete: record it again") from None
-    return State(flows=tuple(Flows(place, each) for each in flows), unread=(Unread(place, left),))
+    made = tuple(Flows(place, each, _goodput(document, each)) for each in flows)
+    return State(flows=made, unread=(Unread(place, left),))
+
+
+def _goodput(document: Document, flow: Document) -> float | None:
+    """Return the goodput in bit/s of an entry of TCP, if the measurement has it."""
+    if flow.get("kind", "ftp") != "ftp":
+        return None
+    up = flow.get("from") == _BACK["from"]
+    if "intervals" in document:
+        end = document.get("end", {})
+        back = "sum_received_bidir_reverse" if not up and "sum_received_bidir_reverse" in end else "sum_received"
+        bits = end.get(back, {}).get("bits_per_second")
+        return float(bits) if bits else None
+    results, name = document.get("results", {}), "TCP upload" if up else "TCP download"
+    series = results.get(f"{name} sum") or results.get(name) or []
+    known = [float(each) for each in series if each is not None]
+    return 1e6 * sum(known) / len(known) if known else None
 
 
 def _iperf3(document: Document) -> Iterator[dict[str, Any]]:

@@ -201,10 +201,11 @@ class Path:
 
 @dataclass(frozen=True)
 class Flows:
-    """Traffic that a file states or has measured, as a table of a scenario."""
+    """Traffic that a file states or has measured, as a table of a scenario; `goodput` in bit/s is of TCP alone."""
 
     place: Place
     table: Values
+    goodput: float | None = None
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from aqmlab.foreign import cisco, mahimahi, measured, ns2, ns3, routeros, shapers, tc_json, tc_script, tc_show, uci
+from aqmlab.foreign import (
+    cisco,
+    dummynet,
+    mahimahi,
+    measured,
+    ns2,
+    ns3,
+    routeros,
+    shapers,
+    tc_json,
+    tc_script,
+    tc_show,
+    uci,
+)
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Source, State, Unreadable
 
 _COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -21,6 +34,7 @@ LARGEST = 20_000_000
 Reader = tuple[str, Callable[[str], bool], Callable[[str, str], State]]
 
 TEXTS: Sequence[Reader] = (
+    ("dummynet's output", dummynet.is_dummynet, dummynet.read),
     ("a script of tc", tc_script.is_tc, tc_script.read),
     ("tc's output", tc_show.is_tc, tc_show.read),
     ("LibreQoS' circuits", shapers.is_circuits, shapers.circuits),
@@ -37,7 +51,14 @@ TEXTS: Sequence[Reader] = (
 _KNOWN = ", ".join(
     [
         *("tc -s -d [-j] qdisc/class/filter show", "scripts of tc", "OpenWrt's sqm and qosmate", "cake-autorate"),
-        *("LibreQoS", "RouterOS' /queue export", "Cisco's policy maps", "scripts of ns-2", "attributes of ns-3"),
+        *(
+            "dnctl's output",
+            "LibreQoS",
+            "RouterOS' /queue export",
+            "Cisco's policy maps",
+            "scripts of ns-2",
+            "attributes of ns-3",
+        ),
         *("command lines of Mahimahi", "JSON of iperf3, irtt and flent"),
     ]
 )
@@ -97,7 +118,7 @@ def _one(name: str, content: bytes) -> State:
         raise Unreadable(
             place, "empty: save again what the program prints, and look whether it printed an error instead"
         )
-    if text.lstrip()[0] in "[{":
+    if text.lstrip()[0] in "[{" and not dummynet.is_dummynet(text):  # dmesg begins with a time in brackets
         return _json(name, text)
     for format_, known, reader in TEXTS:
         if known(text):

@@ -1,0 +1,254 @@
+"""`aqmlab audit`: each rule on sets of files with one fault, and none of them on sets that are right."""
+
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import ROOT, Cli
+
+from aqmlab.advice.advise import configurations
+from aqmlab.advice.link import Link
+from aqmlab.audit.audit import Audit, audit
+from aqmlab.audit.cost import costed
+from aqmlab.audit.findings import Cost, Grade
+from aqmlab.audit.router import Given
+from aqmlab.cli import terminal
+from aqmlab.foreign.dummynet import rate
+from aqmlab.foreign.read import parse, read
+
+FOLDER = Path(__file__).parent / "audit"
+SETS = FOLDER / "right"
+
+LINK = Given(down=100e6, up=20e6, rtt=0.03)
+LINKS = {
+    "cake": Given(100e6, 40e6, 0.03, "pppoe-ptm"),
+    "simple": LINK,
+    "opnsense": LINK,
+    "cake_mq": Given(up=1e9),
+    "qosmate": LINK,
+    "two_links": LINK,
+    "sqm_alone": Given(100e6, 40e6, 0.03, "pppoe-ptm"),
+    "adsl": Given(16e6, 1e6, 0.04, "pppoe-llcsnap"),
+}
+"""The link of each set."""
+
+Edits = Sequence[tuple[str, str, str]]
+
+
+def audited(
+    folder: Path, name: str, edits: Edits = (), more: Mapping[str, str] | None = None, given: Given | None = None
+) -> Audit:
+    """Audit a set after edits, each of a file by a regular expression, and with further files."""
+    texts = {file.name: file.read_text() for file in sorted((SETS / name).iterdir())}
+    for file, pattern, instead in edits:
+        if pattern == "":
+            del texts[file]
+            continue
+        changed = re.sub(pattern, instead, texts[file], flags=re.MULTILINE)
+        assert changed != texts[file], f"{file} has no {pattern}"
+        texts[file] = changed
+    for file, text in {**texts, **(more or {})}.items():
+        (folder / file).write_text(text)
+    return audit(read(sorted(folder.iterdir())), given)
+
+
+def rules(found: Audit) -> set[str]:
+    return {each.rule for each in found.findings}
+
+
+@pytest.mark.parametrize("name", [each.name for each in sorted(SETS.iterdir())])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_set_that_is_right_gives_no_finding(name: str, known: bool, tmp_path: Path) -> None:
+    found = audited(tmp_path, name, given=LINKS.get(name) if known else None)
+    assert not found.findings, found
+
+
+FAULTS = [each for file in sorted(FOLDER.glob("faults/*.toml")) for each in tomllib.loads(file.read_text())["fault"]]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault["name"])
+def test_a_fault_is_found_and_nothing_else(fault: dict[str, Any], tmp_path: Path) -> None:
+    known = {key: value or None for key, value in fault.get("given", {}).items()}
+    given = replace(LINKS[fault["set"]], **known)
+    found = audited(tmp_path, fault["set"], fault.get("edits", ()), fault.get("files"), given)
+    assert rules(found) == set(fault["finds"]), found
+    for each in found.findings:
+        assert each.evidence
+        assert each.grade in (Grade.WRONG, Grade.DOUBTFUL)
+        lines = each.mends or {}
+        assert lines
+        if "tc" in lines:  # the lines are tc's
+            assert not parse("mend.sh", f"{lines['tc']}\n").unread
+
+
+def test_every_rule_has_a_fault() -> None:
+    """The names of rules are those in the sources of the rules."""
+    folder = Path(audit.__code__.co_filename).parent / "rules"
+    sources = "".join(file.read_text() for file in folder.glob("*.py"))
+    named = set(re.findall(r'Finding\(\s*"([a-z0-9-]+)"', sources))
+    guide = (ROOT / "docs/guide/audit.md").read_text()
+    assert not [name for name in named if f"`{name}`" not in guide]
+    assert named - {name for fault in FAULTS for name in fault["finds"]} == {"classes-unused", "no-classes"}
+
+
+def test_what_advice_prints_is_right(tmp_path: Path) -> None:
+    """The lines of every configuration that advice has for a link, audited on that link."""
+    for down, up, rtt, layer in (
+        ("50mbit", "10mbit", "20ms", "pppoe-ptm"),
+        ("1gbit", "1mbit", "90ms", "pppoe-llcsnap"),
+    ):
+        for label, made in configurations(Link.given(down, up, rtt, "home", layer)).items():
+            for text in (made.tc, made.uci):
+                if text:
+                    (tmp_path / "lines").write_text(f"{text}\n")
+                    found = audit(read([tmp_path / "lines"]), Given.of(down, up, rtt, layer))
+                    assert found.lanes, label
+                    assert not found.findings, (label, found)
+
+
+def test_a_cost_is_a_paired_difference(tmp_path: Path) -> None:
+    given = Given(4e6, 1e6, 0.02)
+    edits = [
+        ("tc.txt", "38Mbit", "1100Kbit"),
+        ("tc.txt", "95Mbit", "3800Kbit"),
+        ("tc.txt", " split-gso", " no-split-gso"),
+    ]
+    (tmp_path / "set").mkdir()
+    found = audited(tmp_path / "set", "cake", [*edits, ("sqm", "", "")], given=given)
+    assert [each.rule for each in found.findings] == ["above-link", "no-split-gso", "no-split-gso"]
+    above, unsplit, _ = costed(found.findings, found.router, tmp_path / "store", 2)
+    assert isinstance(above.cost, Cost)
+    present, mended, more = above.cost.delay
+    assert present.n == mended.n == more.n == 2
+    assert None not in (present.mean, mended.mean, more.mean)
+    assert more.mean == pytest.approx(present.mean - mended.mean)
+    assert more.mean > 0.05  # the modem's queue of half a second, in part
+    assert mended.mean < 0.06
+    assert 0.2e6 < (above.cost.goodput[1].mean or 0) < 0.95e6
+    assert isinstance(unsplit.cost, str)
+
+
+def test_the_cost_of_a_fault_is_that_of_it_alone(tmp_path: Path) -> None:
+    """A second fault in the same direction does not hide what mending the first one brings."""
+    given = Given(4e6, 1e6, 0.02, "pppoe-llcsnap")
+    edits = [
+        ("tc.txt", "38Mbit", "1100Kbit"),
+        ("tc.txt", "95Mbit", "3800Kbit"),
+        ("tc.txt", r"^(qdisc cake 8006.*)noatm overhead 34 mpu 68", r"\1atm overhead 40"),
+    ]
+    (tmp_path / "set").mkdir()
+    found = audited(tmp_path / "set", "cake", [*edits, ("sqm", "", "")], given=given)
+    assert [each.rule for each in found.findings] == ["above-link", "overhead"]
+    for each in costed(found.findings, found.router, tmp_path / "store", 2):
+        assert isinstance(each.cost, Cost)
+        present, mended, _ = each.cost.delay
+        assert None not in (present.mean, mended.mean)
+        assert mended.mean < 0.08 < present.mean
+
+
+def run(quick_cli: Cli, tmp_path: Path, *arguments: str) -> Any:
+    for file in (SETS / "cake").iterdir():
+        (tmp_path / file.name).write_text(file.read_text().replace("38Mbit diff", "41Mbit diff"))
+    return quick_cli("audit", "tc.txt", *arguments)
+
+
+def test_the_command_prints_findings_and_ends_with_their_status(quick_cli: Cli, tmp_path: Path) -> None:
+    options = ("--down", "100mbit", "--up", "40mbit", "--rtt", "20ms", "--no-cost")
+    done = run(quick_cli, tmp_path, *options)
+    assert done.returncode == terminal.FOUND
+    assert "1. wrong: The shaper of pppoe-wan has 41 Mbit/s, which is not below the link's 40 Mbit/s up" in done.stdout
+    assert "tc.txt, line 13: qdisc cake 8005: dev pppoe-wan" in done.stdout
+    assert "tc qdisc change dev pppoe-wan root cake bandwidth 38000kbit" in done.stdout
+    document = json.loads(run(quick_cli, tmp_path, *options, "--json").stdout)
+    (finding,) = (each for each in document["findings"] if each["rule"] == "above-link")
+    assert finding["grade"] == "wrong"
+    assert finding["evidence"][0]["line"] == 13
+    assert document["link"]["up"] == 40e6
+
+
+def test_a_set_that_is_right_ends_with_status_0(quick_cli: Cli, tmp_path: Path) -> None:
+    done = run(quick_cli, tmp_path, "--up", "50mbit")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Nothing is wrong with these queues" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["none.txt"], "'none.txt': No such file or directory"),
+        (["tc.txt", "--up", "40ms"], "40ms: must be a rate, such as 20mbit"),
+        (["tc.txt", "--rtt", "0ms"], "0ms: must be a time, such as 40ms"),
+        (["tc.txt", "--link-layer", "cable"], "cable: must be tc's words for CAKE"),
+        (["empty.txt"], "empty.txt: empty: save again"),
+        (["iperf3.json"], "iperf3.json: no queue and no configuration of one: give what `tc -s -d qdisc show` prints"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(quick_cli: Cli, tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "empty.txt").write_text("\n")
+    (tmp_path / "tc.txt").write_text((SETS / "cake/tc.txt").read_text())
+    (tmp_path / "iperf3.json").write_text('{"start": {"test_start": {"protocol": "TCP"}}, "intervals": []}')
+    done = quick_cli("audit", *arguments)
+    assert done.returncode == terminal.BAD_USAGE
+    assert message in " ".join(done.stderr.split())
+
+
+def test_dummynet_is_read_as_it_is_printed(tmp_path: Path) -> None:
+    state = read([SETS / "opnsense" / name for name in ("sched.txt", "pipe.txt", "rules.txt", "dnctl.conf")])
+    assert not state.unread
+    by_handle = {each.handle: each for each in state.qdiscs}
+    assert by_handle["10000:"].options == {"bandwidth": 95e6, "delay": 0.0}
+    scheduler = by_handle["s10000:"]
+    assert (scheduler.kind, scheduler.device) == ("fq_codel", "pipe 10000")
+    values = {
+        "active": 1,
+        "target": 0.005,
+        "interval": 0.1,
+        "quantum": 1514,
+        "limit": 10240,
+        "flows": 1024,
+        "ecn": True,
+    }
+    assert scheduler.options == values
+    assert scheduler.statistics is not None
+    assert (scheduler.statistics["packets"], scheduler.statistics["drops"]) == (8123, 12)
+    assert by_handle["q141072:"].options == {"aqm": "droptail", "limit": 50}
+    assert [each.target for each in state.filters] == ["queue 10000", "queue 10001"]
+    assert state.sections[0].options == {"bw": "95Mbit/s", "type": "fq_codel", "ecn": ""}
+
+
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        (
+            "pipe 1 config bw 10MBytes/s queue 50 codel target 15ms ecn",
+            {"bw": "10MBytes/s", "queue": "50", "codel": ""},
+        ),
+        ("/sbin/ipfw -q queue 3 config pipe 1 mask dst-ip 0xffffffff weight 7 codel", {"mask": "dst-ip 0xffffffff"}),
+        ("dnctl sched 2 config pipe 1 type fq_pie mask src-ip6 /64", {"type": "fq_pie", "mask": "src-ip6 /64"}),
+    ],
+)
+def test_a_line_of_dummynet_is_read(line: str, options: Mapping[str, str]) -> None:
+    (section,) = parse("dnctl.conf", f"{line}\n").sections
+    assert options.items() <= section.options.items()
+
+
+@pytest.mark.parametrize(
+    ("text", "bits"),
+    [
+        ("95Mbit/s", 95e6),
+        ("95.000 Mbit/s", 95e6),
+        ("10MBytes/s", 80e6),
+        ("512Kbit/s", 512e3),
+        ("0", None),
+        ("unlimited", None),
+    ],
+)
+def test_a_rate_of_dummynet_is_read(text: str, bits: float | None) -> None:
+    assert rate(text) == bits
