@@ -70,7 +70,7 @@ def test_rate_is_that_with_a_queue_though_late_data_comes_at_once() -> None:
     repeated = np.where(steps == 50, 3.0, 0.0)
     delay = np.where(steps < 150, 0.05, 0.0)
     view = View(steps * 0.1, delay, np.empty(0), 0.1, rate, repeated, np.full(200, np.nan))
-    assert plateau(view, 0.02, 1500) == pytest.approx(1e7)
+    assert plateau(view, 1500) == pytest.approx(1e7)
 
 
 @pytest.mark.parametrize(("rate", "base"), [(2e6, 0.005), (2e8, 0.15), (1e9, 0.1)])

@@ -73,7 +73,9 @@ def _kept(document: Mapping[str, Any], suffix: str) -> list[Mapping[str, Any]]:
 
 def _began(start: Mapping[str, Any]) -> float | None:
     stamp = start.get("timestamp", {})
-    return stamp["timemillisecs"] / 1e3 if "timemillisecs" in stamp else stamp.get("timesecs")
+    if "timemillisecs" in stamp:
+        return float(stamp["timemillisecs"]) / 1e3
+    return float(stamp["timesecs"]) if "timesecs" in stamp else None
 
 
 def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[str, Any]]) -> Transfer:
