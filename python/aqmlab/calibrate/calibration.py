@@ -206,7 +206,7 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
     off = np.array([np.exp(seen["rate"] - one["rate"]) for one in post.found])
     rates = np.array([one["rate"] for one in values]) * off
     buffers = np.array([one["buffer"] for one in values])
-    rate = _quantiles(rates, post.weights, 0.004)
+    rate = _quantiles(rates, post.weights, 0.006)
     # It holds what was seen in it; if it never was full, nothing else bounds it from below.
     seen_full = float(view.delay.max()) * rate.value / 8
     buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)

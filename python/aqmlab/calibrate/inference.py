@@ -25,7 +25,7 @@ FIRST, EACH = 40, 160
 WIDTHS = (0.15, 0.1, 0.07, 0.05)
 """Of each later round, the standard deviation of the steps by which links are drawn around others in the unit cube."""
 
-PACKETS = 8e7
+PACKETS = 5e7
 """Packets that may be simulated in all; where a run has many there are fewer runs."""
 
 BEST, SEEDS = 6, 4
@@ -40,7 +40,7 @@ MODEL = 0.08
 FINER = {"rate": 0.02, "used": 0.04}
 """The same of some statistics, and of those that begin with one of these and a dot."""
 
-EFFECTIVE = 4.0
+EFFECTIVE = 3.0
 """As many independent statistics the differences count for: they overlap."""
 
 LEAST = 10.0
@@ -154,7 +154,7 @@ def _bell(point: Array, centre: Array, width: float) -> Array:
     """Return the density of the steps along each coordinate, with those that were reflected."""
     reflected = np.stack([point, -point, 2 - point])
     bells: Array = np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
-    return bells.sum(axis=0)
+    return np.sum(bells, axis=0, dtype=np.float64)
 
 
 def _distances(
@@ -164,7 +164,7 @@ def _distances(
     own = np.array([[one[name] for name in names] for one in found])
     target = np.array([seen[name] for name in names])
     squares: Array = np.minimum(((own - target) / scale) ** 2, 25.0)
-    return squares.mean(axis=1)
+    return np.mean(squares, axis=1, dtype=np.float64)
 
 
 def _scatter(
