@@ -214,7 +214,8 @@ class Load:
         count = int(self.seconds / self.interval + 1e-6)
 
         def column(name: str) -> Array:
-            return series[name].fill_null(np.nan).to_numpy().astype(float)[start : start + count]
+            values: Array = series[name].fill_null(np.nan).to_numpy().astype(float)
+            return values[start : start + count]
 
         # A round trip stands in the bin in which the answer came; the way back takes nothing but its half.
         rtt, drops = column("probe.rtt"), column(f"{link}.probe.drops")
@@ -228,8 +229,8 @@ class Load:
         def binned(values: Array) -> Array:
             return values[: bins * per].reshape(bins, per)
 
-        rate = sum(column(f"{name}.throughput") for name in bulk)
-        gone = np.asarray(sum(column(f"{name}.drops") for name in bulk))
+        rate: Array = np.sum([column(f"{name}.throughput") for name in bulk], axis=0)
+        gone: Array = np.sum([column(f"{name}.drops") for name in bulk], axis=0)
         sent, waited = column(f"{bulk[0]}.departures"), np.nan_to_num(column(f"{bulk[0]}.delay"))
         weight = binned(sent).sum(axis=1)
         tcp = np.divide(binned(sent * waited).sum(axis=1), weight, out=np.full(bins, np.nan), where=weight > 0)
@@ -239,9 +240,9 @@ class Load:
         return View(
             times=times[times >= 0],
             delay=np.maximum(rtt[back] - self.base, 0.0)[times >= 0],
-            lost=np.repeat(at, drops.astype(int)),
+            lost=np.repeat(at.astype(np.float64), drops.astype(int)),
             step=self.step,
-            rate=binned(np.asarray(rate)).mean(axis=1),
+            rate=binned(rate).mean(axis=1),
             repeated=repeated.astype(float) if self.counted else np.full(bins, np.nan),
             tcp=tcp if self.sampled else np.full(bins, np.nan),
             total=float(gone.sum()),

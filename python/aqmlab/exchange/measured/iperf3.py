@@ -92,7 +92,6 @@ def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[s
         segment=start.get("tcp_mss_default") or start.get("tcp_mss") or 1448,
         congestion=end.get("sender_tcp_congestion", ""),
         seconds=kept[-1]["end"] - kept[0]["start"],
-        at_receiver=not kept[0].get("sender", False),
         repeated=[(t, float(sum(one.get("retransmits", 0) for one in streams))) for t, streams in sampled],
         trips=[(t, sum(one["rtt"] for one in streams) / len(streams) / 1e6) for t, streams in sampled],
     )
