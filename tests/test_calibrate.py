@@ -38,27 +38,28 @@ def refusal(files: list[Path]) -> str:
     return text
 
 
-def test_link_of_the_kernel_is_found_and_found_again(files: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "FIRST", 12)
-    monkeypatch.setattr(inference, "EACH", 48)
+def test_link_of_the_kernel_is_found_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inference, "FIRST", 10)
+    monkeypatch.setattr(inference, "EACH", 30)
+    files = recordings.write(recordings.stored()[39], tmp_path)
     found, again = calibrate(files), calibrate(files)
-    one = judge.Judged(16, cases.truth(cases.case(16)), found)
+    one = judge.Judged(39, cases.truth(cases.case(39)), found)
     assert [one.covers(name) for name in judge.UNITS] == [True] * 3
-    assert found.families["droptail"] + found.families["headdrop"] > 0.9
+    assert found.family == "pie"
     assert sum(found.families.values()) == pytest.approx(1)
     assert found.document() == again.document()
     found.link().check()
     assert "Mbit/s" in repr(found)
 
 
-def test_lost_probes_and_what_the_server_counted_are_read(files: list[Path]) -> None:
-    probe, transfer = (measured.read(file)[0] for file in files)
-    stored = recordings.stored()[16]
-    assert len(probe.lost) == stored["trips_us"].count(None) > 0
+def test_lost_probes_and_what_the_server_counted_are_read(tmp_path: Path) -> None:
+    stored = recordings.stored()[19]
+    probe, transfer = (measured.read(file)[0] for file in recordings.write(stored, tmp_path))
+    assert len(probe.lost) == stored["trips_us"].count(None) == 20
     assert transfer.transfer
-    assert transfer.transfer.at_receiver is False
     assert transfer.rates[3][1] == stored["bytes"][0][33] * 80
-    assert len(transfer.transfer.trips) == len(transfer.rates)
+    # In the first interval nothing was acknowledged yet.
+    assert len(transfer.transfer.trips) == len(transfer.rates) - 1
     assert sum(count for _, count in transfer.transfer.repeated) == transfer.metrics["retransmits"]
 
 
@@ -70,7 +71,7 @@ def test_rate_is_that_with_a_queue_though_late_data_comes_at_once() -> None:
     repeated = np.where(steps == 50, 3.0, 0.0)
     delay = np.where(steps < 150, 0.05, 0.0)
     view = View(steps * 0.1, delay, np.empty(0), 0.1, rate, repeated, np.full(200, np.nan))
-    assert plateau(view, 0.02, 1500) == pytest.approx(1e7)
+    assert plateau(view, 1500) == pytest.approx(1e7)
 
 
 @pytest.mark.parametrize(("rate", "base"), [(2e6, 0.005), (2e8, 0.15), (1e9, 0.1)])
@@ -106,7 +107,7 @@ def test_probe_that_began_with_the_load_is_refused(files: list[Path]) -> None:
 
 def test_short_load_is_refused(files: list[Path]) -> None:
     def short(document: Document) -> None:
-        document["intervals"] = document["intervals"][:20]
+        document["intervals"] = document["server_output_json"]["intervals"] = document["intervals"][:20]
 
     changed(files[1], short)
     assert "2.0 s of load" in refusal(files)

@@ -13,7 +13,7 @@ from aqmlab import _core
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load
 from aqmlab.calibrate.inference import Posterior, infer
 from aqmlab.calibrate.recording import Recording, Unusable, recorded
-from aqmlab.calibrate.view import View, plateau, statistics, windows
+from aqmlab.calibrate.view import View, busy, plateau, statistics, windows
 from aqmlab.presenters import presented
 from aqmlab.runs.replication import run
 from aqmlab.scenario import Scenario
@@ -24,8 +24,11 @@ SURE = 0.6
 FINEST = 0.005
 """The least distance of simulated probes, in s."""
 
-AROUND = 1.06
-"""By this factor the rate may be beyond what the windows of the transfers show."""
+AROUND, BEYOND = 1.06, 1.5
+"""By these factors the rate may be beyond that of the windows: with a queue for most of the time, and without."""
+
+BUSY = 0.4
+"""The least share of the time with a queue that counts as most."""
 
 _BASE = 20
 """Of the shortest round trips, that of which rank is surely no shorter than the true one."""
@@ -72,7 +75,7 @@ class Calibration:
     @property
     def best(self) -> int:
         """The place of the link, of the kind that is most probable, that is most alike."""
-        kinds = {name: self.posterior.probability(lambda kind, name=name: kind == name) for name in KINDS}
+        kinds = {name: self.posterior.probability(name.__eq__) for name in KINDS}
         chosen = max(kinds, key=lambda name: kinds[name])
         own = [place for place, kind in enumerate(self.posterior.kinds) if kind == chosen]
         return min(own, key=lambda place: self.posterior.distances[place])
@@ -102,7 +105,7 @@ class Calibration:
             "fair": self.fair,
             "other_traffic": self.other,
             "measurements": list(self.recording.names),
-            "simulated": self.posterior.simulated,
+            "simulated": len(self.posterior.points),
             "seed": self.posterior.seed,
             "version": _core.__version__,
         }
@@ -143,14 +146,14 @@ def calibrate(
     view = _view(found, base)
     packet = found.hosts[0].packet
     seen = statistics(view, base, packet)
-    rate = plateau(view, base, packet)
+    rate = plateau(view, packet)
     longest = float(max(view.delay.max(), np.nanmax(view.tcp, initial=0.0)))
     _require_load(found, view, longest, packet * 8 / rate)
     product = rate * base / 8
     load = Load(
         base=base,
         rate=rate / AROUND,
-        fastest=max(rate, float(windows(view, base, packet)[0].max())) * AROUND,
+        fastest=_fastest(view, rate, packet),
         lowest=max(3 * packet, 0.05 * product),
         highest=max(30 * packet, 16 * product, 3 * longest * rate / 8),
         hosts=found.hosts,
@@ -168,8 +171,15 @@ def _interval(found: Recording) -> float:
     return found.step / max(1, round(found.step / max(found.interval, FINEST)))
 
 
+def _fastest(view: View, rate: float, packet: float) -> float:
+    """Return the highest rate that is thought possible: where there seldom was a queue, the link may be much faster."""
+    if busy(view, packet) > BUSY:
+        return rate * AROUND
+    return min(float(windows(view, packet).max()), 2 * rate) * BEYOND
+
+
 def _base(found: Recording) -> tuple[float, Interval]:
-    """Return the shortest round trip, and where the true one is: less by the clock's steps, more by what is always there."""
+    """Return the shortest round trip, and where the true one is: a step of the clock below it, or a little above."""
     there = np.sort(np.concatenate([found.idle, found.rtt]))
     least = float(there[0])
     high = max(float(there[min(_BASE, len(there) - 1)]), least * 1.002, least + 5e-5)
@@ -196,11 +206,13 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
     off = np.array([np.exp(seen["rate"] - one["rate"]) for one in post.found])
     rates = np.array([one["rate"] for one in values]) * off
     buffers = np.array([one["buffer"] for one in values])
-    rate = _quantiles(rates, post.weights, 0.004)
+    rate = _quantiles(rates, post.weights, 0.006)
     # It holds what was seen in it; if it never was full, nothing else bounds it from below.
     seen_full = float(view.delay.max()) * rate.value / 8
     buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)
-    families = {name: post.probability(lambda kind, name=name: KINDS[kind].family == name) for name in FAMILIES}
+    families = dict.fromkeys(FAMILIES, 0.0)
+    for name, kind in KINDS.items():
+        families[kind.family] += post.probability(name.__eq__)
     return Calibration(
         found,
         trip,

@@ -12,10 +12,10 @@ import numpy as np
 from aqmlab.scenario import Scenario
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from aqmlab.calibrate.recording import Host
     from aqmlab.results.result import Result
+
+    Array = NDArray[np.float64]
 
 from aqmlab.calibrate.view import View
 
@@ -44,7 +44,7 @@ class Kind:
     family: str
     fair: bool
     free: int
-    aqm: Callable[[Sequence[float], float], Mapping[str, Any]]
+    aqm: Callable[[Array, float], Mapping[str, Any]]
 
     @property
     def size(self) -> int:
@@ -54,7 +54,7 @@ class Kind:
 
 def _between(u: float, low: float, high: float) -> float:
     """Return a value whose logarithm is uniform."""
-    return low * (high / low) ** u
+    return float(low * (high / low) ** u)
 
 
 def _default_or(u: float, default: float, low: float, high: float) -> float:
@@ -62,18 +62,18 @@ def _default_or(u: float, default: float, low: float, high: float) -> float:
     return default if u < 0.5 else _between(2 * u - 1, low, high)
 
 
-def _codel(u: Sequence[float], _: float) -> Mapping[str, Any]:
+def _codel(u: Array, _: float) -> Mapping[str, Any]:
     target = _default_or(u[0], 0.005, 0.002, 0.03)
     return {"name": "codel", "preset": "linux", "target": f"{target:.6f} s", "interval": f"{20 * target:.6f} s"}
 
 
-def _fair(u: Sequence[float], buffer: float) -> Mapping[str, Any]:
+def _fair(u: Array, buffer: float) -> Mapping[str, Any]:
     inner = _codel(u, buffer)
     words = ",".join(f"{key}={value}" for key, value in inner.items() if key != "name")
     return {"name": "fq", "preset": "linux", "aqm": f"codel:{words}"}
 
 
-def _pie(u: Sequence[float], _: float) -> Mapping[str, Any]:
+def _pie(u: Array, _: float) -> Mapping[str, Any]:
     return {"name": "pie", "preset": "linux", "target": f"{_default_or(u[0], 0.015, 0.005, 0.06):.6f} s"}
 
 
@@ -81,7 +81,7 @@ _MEAN = 1000
 """Bytes of RED's mean packet."""
 
 
-def _red(u: Sequence[float], buffer: float) -> Mapping[str, Any]:
+def _red(u: Array, buffer: float) -> Mapping[str, Any]:
     # With thresholds of less than a few packets, or of very many, tc finds no weight and no logarithm.
     highest = min(max(buffer * (0.15 + 0.8 * u[0]), 3 * _MEAN), 16e6)
     lowest = max(highest * (0.15 + 0.45 * u[1]), 1.6 * _MEAN)
@@ -140,7 +140,7 @@ class Load:
     counted: bool
     """Whether segments sent again were recorded in each bin."""
 
-    def values(self, u: Sequence[float]) -> dict[str, float]:
+    def values(self, u: Array) -> dict[str, float]:
         """Return rate, buffer and the share of other traffic at a point."""
         share = 0.0 if u[2] < 0.5 else _between(u[3], 0.01, 0.3)
         return {
@@ -149,7 +149,7 @@ class Load:
             "other": share,
         }
 
-    def scenario(self, name: str, u: Sequence[float], seed: int = 1, title: str = "calibration") -> Scenario:
+    def scenario(self, name: str, u: Array, seed: int = 1, title: str = "calibration") -> Scenario:
         """Return the scenario of a point: the link, the transfers and the probe."""
         known = self.values(u)
         bits, buffer = known["rate"], known["buffer"]
@@ -213,8 +213,9 @@ class Load:
         start = round(LEAD / self.interval)
         count = int(self.seconds / self.interval + 1e-6)
 
-        def column(name: str) -> np.ndarray[Any, np.dtype[np.float64]]:
-            return series[name].fill_null(np.nan).to_numpy().astype(float)[start : start + count]
+        def column(name: str) -> Array:
+            values: Array = series[name].fill_null(np.nan).to_numpy().astype(float)
+            return values[start : start + count]
 
         # A round trip stands in the bin in which the answer came; the way back takes nothing but its half.
         rtt, drops = column("probe.rtt"), column(f"{link}.probe.drops")
@@ -225,11 +226,11 @@ class Load:
         per = max(1, round(self.step / self.interval))
         bins = len(rtt) // per
 
-        def binned(values: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        def binned(values: Array) -> Array:
             return values[: bins * per].reshape(bins, per)
 
-        rate = sum(column(f"{name}.throughput") for name in bulk)
-        gone = np.asarray(sum(column(f"{name}.drops") for name in bulk))
+        rate: Array = np.sum([column(f"{name}.throughput") for name in bulk], axis=0)
+        gone: Array = np.sum([column(f"{name}.drops") for name in bulk], axis=0)
         sent, waited = column(f"{bulk[0]}.departures"), np.nan_to_num(column(f"{bulk[0]}.delay"))
         weight = binned(sent).sum(axis=1)
         tcp = np.divide(binned(sent * waited).sum(axis=1), weight, out=np.full(bins, np.nan), where=weight > 0)
@@ -239,9 +240,9 @@ class Load:
         return View(
             times=times[times >= 0],
             delay=np.maximum(rtt[back] - self.base, 0.0)[times >= 0],
-            lost=np.repeat(at, drops.astype(int)),
+            lost=np.repeat(at.astype(np.float64), drops.astype(int)),
             step=self.step,
-            rate=binned(np.asarray(rate)).mean(axis=1),
+            rate=binned(rate).mean(axis=1),
             repeated=repeated.astype(float) if self.counted else np.full(bins, np.nan),
             tcp=tcp if self.sampled else np.full(bins, np.nan),
             total=float(gone.sum()),

@@ -11,10 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aqmlab.calibrate.hypothesis import KINDS, Load, prior
 from aqmlab.calibrate.view import statistics
 from aqmlab.runs.replication import compare_scenarios
+
+Array = NDArray[np.float64]
 
 FIRST, EACH = 40, 160
 """Links of each kind drawn from the prior, and links of all kinds in each later round."""
@@ -22,7 +25,7 @@ FIRST, EACH = 40, 160
 WIDTHS = (0.15, 0.1, 0.07, 0.05)
 """Of each later round, the standard deviation of the steps by which links are drawn around others in the unit cube."""
 
-PACKETS = 8e7
+PACKETS = 5e7
 """Packets that may be simulated in all; where a run has many there are fewer runs."""
 
 BEST, SEEDS = 6, 4
@@ -37,11 +40,14 @@ MODEL = 0.08
 FINER = {"rate": 0.02, "used": 0.04}
 """The same of some statistics, and of those that begin with one of these and a dot."""
 
-EFFECTIVE = 6.0
+EFFECTIVE = 3.0
 """As many independent statistics the differences count for: they overlap."""
 
-LEAST = 30.0
-"""The least number of links that the answer rests on; with fewer, less alike ones count too."""
+LEAST = 10.0
+"""The least number of links of a kind that its values rest on; with fewer, less alike ones count too."""
+
+PENALTY = 0.3
+"""By so much a free coordinate lowers the logarithm of a kind's probability: with more, more can be fitted."""
 
 BATCH = 48
 
@@ -50,14 +56,14 @@ BATCH = 48
 class Cloud:
     """The links of a kind that were simulated: points, statistics, and from where they were drawn."""
 
-    points: list[np.ndarray] = field(default_factory=list)
+    points: list[Array] = field(default_factory=list)
     statistics: list[Mapping[str, float]] = field(default_factory=list)
-    centres: list[tuple[np.ndarray, float, float]] = field(default_factory=list)
+    centres: list[tuple[Array, float, float]] = field(default_factory=list)
     uniform: int = 0
     again: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
     """Statistics of some points with further seeds."""
 
-    def density(self, point: np.ndarray) -> float:
+    def density(self, point: Array) -> float:
         """Return how densely links were drawn at a point, in numbers for the whole cube."""
         around = sum(float(count * np.prod(_bell(point, centre, width))) for centre, width, count in self.centres)
         return self.uniform + around
@@ -69,10 +75,9 @@ class Posterior:
 
     load: Load
     kinds: Sequence[str]
-    points: Sequence[np.ndarray]
-    weights: np.ndarray
-    distances: np.ndarray
-    simulated: int
+    points: Sequence[Array]
+    weights: Array
+    distances: Array
     seed: int
     found: Sequence[Mapping[str, float]]
 
@@ -117,7 +122,7 @@ def infer(
 
 def _refine(
     clouds: Mapping[str, Cloud],
-    distances: Mapping[str, np.ndarray],
+    distances: Mapping[str, Array],
     count: int,
     width: float,
     rng: np.random.Generator,
@@ -139,57 +144,76 @@ def _refine(
             cloud.points.append(_folded(centre + step))
 
 
-def _folded(point: np.ndarray) -> np.ndarray:
+def _folded(point: Array) -> Array:
     """Reflect a point at the sides of the cube."""
-    return 1 - np.abs(1 - np.mod(point, 2))
+    folded: Array = 1 - np.abs(1 - np.mod(point, 2))
+    return folded
 
 
-def _bell(point: np.ndarray, centre: np.ndarray, width: float) -> np.ndarray:
+def _bell(point: Array, centre: Array, width: float) -> Array:
     """Return the density of the steps along each coordinate, with those that were reflected."""
     reflected = np.stack([point, -point, 2 - point])
-    return (np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))).sum(axis=0)
+    bells: Array = np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
+    return np.sum(bells, axis=0, dtype=np.float64)
 
 
-def _distances(found: Sequence[Mapping[str, float]], seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray) -> np.ndarray:
+def _distances(
+    found: Sequence[Mapping[str, float]], seen: Mapping[str, float], names: Sequence[str], scale: Array
+) -> Array:
     """Return the mean squared difference of statistics, in units of the scatter."""
     own = np.array([[one[name] for name in names] for one in found])
     target = np.array([seen[name] for name in names])
-    return np.minimum(((own - target) / scale) ** 2, 25.0).mean(axis=1)
+    squares: Array = np.minimum(((own - target) / scale) ** 2, 25.0)
+    return np.mean(squares, axis=1, dtype=np.float64)
 
 
 def _scatter(
-    simulate: _Simulator, clouds: Mapping[str, Cloud], distances: Mapping[str, np.ndarray], names: Sequence[str]
-) -> np.ndarray:
+    simulate: _Simulator, clouds: Mapping[str, Cloud], distances: Mapping[str, Array], names: Sequence[str]
+) -> Array:
     """Return the scatter of each statistic between seeds, of the links that are most alike."""
     ranked = sorted((value, name, place) for name, each in distances.items() for place, value in enumerate(each))
     variances = []
     for _, name, place in ranked[:BEST]:
         runs = simulate.seeds(name, clouds[name].points[place], SEEDS)
         variances.append(np.var([[one[key] for key in names] for one in runs], axis=0, ddof=1))
-    return np.sqrt(np.mean(variances, axis=0) + tolerance(names) ** 2)
+    scale: Array = np.sqrt(np.mean(variances, axis=0) + tolerance(names) ** 2)
+    return scale
 
 
-def tolerance(names: Sequence[str]) -> np.ndarray:
+def tolerance(names: Sequence[str]) -> Array:
     """Return what each statistic may be off by in the simulator."""
     return np.array([FINER.get(name.partition(".")[0], MODEL) for name in names])
 
 
 def _weighed(
-    load: Load, clouds: Mapping[str, Cloud], seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray, seed: int
+    load: Load,
+    clouds: Mapping[str, Cloud],
+    seen: Mapping[str, float],
+    names: Sequence[str],
+    scale: Array,
+    seed: int,
 ) -> Posterior:
-    kinds = [name for name, cloud in clouds.items() for _ in cloud.points]
-    points = [point for cloud in clouds.values() for point in cloud.points]
-    found = [one for cloud in clouds.values() for one in cloud.statistics]
-    distances = np.concatenate([_over_seeds(cloud, seen, names, scale) for cloud in clouds.values()])
-    drawn = np.array([clouds[kind].density(point) for kind, point in zip(kinds, points, strict=True)])
-    apriori = np.array([prior(kind) for kind in kinds]) / drawn
-    weights = _weights(apriori, distances)
-    return Posterior(load, kinds, points, weights, distances, len(points), seed, found)
+    """Weigh kinds by their most alike links, less a penalty for each coordinate, and links within their kind."""
+    distances = {name: _over_seeds(cloud, seen, names, scale) for name, cloud in clouds.items()}
+    evidence = {
+        name: np.log(prior(name) * np.exp(-np.sort(each)[:AGAIN] * EFFECTIVE / 2).mean()) - PENALTY * KINDS[name].free
+        for name, each in distances.items()
+    }
+    most = max(evidence.values())
+    shares = {name: np.exp(value - most) for name, value in evidence.items()}
+    weights = [shares[name] / sum(shares.values()) * _weights(cloud, distances[name]) for name, cloud in clouds.items()]
+    return Posterior(
+        load,
+        [name for name, cloud in clouds.items() for _ in cloud.points],
+        [point for cloud in clouds.values() for point in cloud.points],
+        np.concatenate(weights),
+        np.concatenate(list(distances.values())),
+        seed,
+        [one for cloud in clouds.values() for one in cloud.statistics],
+    )
 
 
-def _over_seeds(
-    cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: np.ndarray
-) -> np.ndarray:
+def _over_seeds(cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: Array) -> Array:
     """Return the distance of each link; of those with several seeds that of the mean likelihood."""
     distances = _distances(cloud.statistics, seen, names, scale)
     for place, others in cloud.again.items():
@@ -198,11 +222,12 @@ def _over_seeds(
     return distances
 
 
-def _weights(apriori: np.ndarray, distances: np.ndarray) -> np.ndarray:
-    """Return the probability of each link; less alike ones count more until enough count."""
+def _weights(cloud: Cloud, distances: Array) -> Array:
+    """Return the probability of each link of a kind; less alike ones count more until enough count."""
+    drawn = np.array([cloud.density(point) for point in cloud.points])
     warmth = 1.0
     while True:
-        weights = apriori * np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth)
+        weights: Array = np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth) / drawn
         weights /= weights.sum()
         if 1 / (weights**2).sum() >= LEAST or warmth > 1e3:
             return weights
@@ -224,11 +249,11 @@ class _Simulator:
         for (name, _), found in zip(wanted, self._each(wanted), strict=True):
             clouds[name].statistics.append(found)
 
-    def seeds(self, name: str, point: np.ndarray, count: int) -> list[Mapping[str, float]]:
+    def seeds(self, name: str, point: Array, count: int) -> list[Mapping[str, float]]:
         """Simulate a point with several seeds."""
         return list(self._each([(name, point)] * count))
 
-    def _each(self, wanted: Sequence[tuple[str, np.ndarray]]) -> Iterator[Mapping[str, float]]:
+    def _each(self, wanted: Sequence[tuple[str, Array]]) -> Iterator[Mapping[str, float]]:
         for at in range(0, len(wanted), BATCH):
             part = wanted[at : at + BATCH]
             scenarios = {

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from aqmlab import _core
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load, prior
@@ -78,8 +79,7 @@ class Plan:
             "base_rtt": self.base_rtt,
             "buffer": [self.lowest, self.highest],
             "ways": [
-                {"command": way.command, "tells": dict(tells)}
-                for way, tells in zip(self.ways, self.tells, strict=True)
+                {"command": way.command, "tells": dict(tells)} for way, tells in zip(self.ways, self.tells, strict=True)
             ],
             "best": self.ways[self.best].command,
             "confused": [{"true": a, "taken_for": b, "probability": p} for a, b, p in self.confused],
@@ -122,7 +122,7 @@ def plan(
     names = [name for name in KINDS for _ in range(EACH)]
     points = [rng.random(KINDS[name].size) for name in names]
     tells: list[Mapping[str, float]] = []
-    confused: list[Mapping[tuple[str, str], float]] = []
+    tables: list[dict[tuple[str, str], float]] = []
     views: dict[int, list[View]] = {}
     flows = sorted({way.flows for way in WAYS})
     for done, number in enumerate(flows):
@@ -139,9 +139,9 @@ def plan(
         seen = [statistics(_looked_at(view, way), base_rtt, 1500) for view in views[way.flows]]
         table = _classified(names, seen)
         tells.append({family: table[family, family] for family in FAMILIES})
-        confused.append(table)
+        tables.append(table)
     found = Plan(rate, base_rtt, lowest, highest, WAYS, tells, [])
-    table = confused[found.best]
+    table = tables[found.best]
     return replace(found, confused=[_taken(family, table) for family in FAMILIES if table[family, family] < TELLS])
 
 
@@ -200,12 +200,13 @@ def _classified(names: Sequence[str], seen: Sequence[Mapping[str, float]]) -> di
     return table
 
 
-def _near(values: np.ndarray, names: Sequence[str], name: str) -> np.ndarray:
+def _near(values: NDArray[np.float64], names: Sequence[str], name: str) -> NDArray[np.float64]:
     own = values[[one == name for one in names]]
     squares = (own[:, None, :] - own[None, :, :]) ** 2
     total = squares.sum(axis=2)
     order = np.argsort(total, axis=1)[:, 1 : NEIGHBOURS + 1]
-    return np.array([squares[place, order[place]].mean(axis=0) / 2 for place in range(len(own))]).mean(axis=0)
+    near: NDArray[np.float64] = np.array([squares[place, order[place]].mean(axis=0) for place in range(len(own))])
+    return near.mean(axis=0) / 2
 
 
 def _taken(family: str, table: Mapping[tuple[str, str], float]) -> tuple[str, str, float]:

@@ -57,8 +57,9 @@ class Recording:
     """One link under load, in bins of `step` seconds from the beginning of the load on.
 
     ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
-    ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP packets in bit/s that brought data, ``repeated`` the segments sent again
-    in a bin, ``tcp`` the round trip in s that the senders measured: NaN throughout if nobody recorded it.
+    ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP
+    packets in bit/s that brought data, ``repeated`` the segments sent again in a bin, ``tcp`` the round trip in s that
+    the senders measured: NaN throughout if nobody recorded it.
     """
 
     hosts: Sequence[Host]
@@ -122,7 +123,7 @@ def together(found: Sequence[Measured]) -> Recording:
         raise Unusable(
             f"{names}: {min(count * step, last):.1f} s of load with {within.sum()} probes, too short to tell: {_HOW}"
         )
-    edges = np.arange(count + 1) * step
+    edges = np.arange(count + 1, dtype=np.float64) * step
     rate, repeated = np.zeros(count), np.zeros(count)
     trips, hosts, known = [], [], True
     for one, transfer in transfers:
@@ -148,7 +149,7 @@ def together(found: Sequence[Measured]) -> Recording:
         rate,
         repeated if known else np.full(count, np.nan),
         trips[0],
-        sum(counted) if all(one is not None for one in counted) else None,
+        None if None in counted else sum(one or 0.0 for one in counted),
         [one.name for one in both],
     )
 

@@ -24,9 +24,6 @@ BELOW = 2
 PACKETS = 150
 """A window of the rate has at least so many packets, so that one more or less does not count."""
 
-FEWEST = 5
-"""The least number of windows with a queue from which the rate is taken."""
-
 CLOSE = 0.015
 """Relative width of the bell by which windows of one rate are counted."""
 
@@ -49,62 +46,42 @@ class View:
     total: float | None = None
 
 
-def windows(view: View, base: float, packet: float) -> tuple[Array, Array, Array]:
-    """Return the mean rate in windows of some packets, whether the queue was never empty in each, and which are calm.
-
-    No losses are near calm ones: data that waits for a lost segment comes late, and then all at once.
-    """
+def windows(view: View, packet: float) -> Array:
+    """Return the mean rate in windows of some packets."""
     typical = max(float(np.quantile(view.rate, 0.75)), 1.0)
-    width = max(1, int(np.ceil(PACKETS * packet * 8 / typical / view.step)))
-    width = min(width, max(1, len(view.rate) // 6))
+    width = int(np.ceil(PACKETS * packet * 8 / typical / view.step))
+    width = max(1, min(width, len(view.rate) // 6))
+    return np.convolve(view.rate, np.ones(width) / width, "valid")
+
+
+def busy(view: View, packet: float) -> float:
+    """Return the share of bins in which the queue is never empty, as probes or the data themselves see it."""
     least = np.full(len(view.rate), np.inf)
-    which = (view.times / view.step).astype(int)
-    np.minimum.at(least, np.minimum(which, len(least) - 1), view.delay)
+    np.minimum.at(least, np.minimum((view.times / view.step).astype(int), len(least) - 1), view.delay)
     # A flow's own queue is seen by the flow alone.
     least = np.where(np.isfinite(least), np.fmax(least, np.nan_to_num(view.tcp)), 0.0)
-    queue = max(float(np.quantile(view.delay, 0.9)), float(np.nan_to_num(view.tcp).max()))
-    after = 1 + int(np.ceil((base + queue) / view.step))
-    lossy = np.convolve(np.nan_to_num(view.repeated) > 0, np.ones(2 * after + 1), "same") > 0
-    busy = (least > BELOW * packet * 8 / typical).astype(float)
-    ones = np.ones(width)
-    means = np.convolve(view.rate, ones / width, "valid")
-    calm = np.convolve(lossy, ones, "valid") < 0.5
-    return means, np.convolve(busy, ones, "valid") > width - 0.5, calm
+    return float(np.mean(least > BELOW * packet * 8 / plateau(view, packet)))
 
 
-def plateau(view: View, base: float, packet: float) -> float:
-    """Return the rate that most windows have in which the queue is never empty, in bit/s: what the link carries.
+def plateau(view: View, packet: float) -> float:
+    """Return the rate that most of the faster windows have, in bit/s: what the link carries while there is a queue.
 
-    If the fastest windows are clearly faster, others filled the queue in those, and the fastest are taken. If there is
-    always a loss nearby, what came late and what came at once are taken together.
+    Data that waits for a lost segment comes late, and then all at once: single windows are faster than the link.
     """
-    means, busy, calm = windows(view, base, packet)
-    if np.count_nonzero(calm & busy) < FEWEST <= np.count_nonzero(busy) and busy.mean() > 0.5:
-        return float(means[busy].mean())
-    if np.count_nonzero(calm) < FEWEST:
-        calm = np.full(len(means), True)
-    fast = _mode(means[calm & (means >= np.quantile(means[calm], 0.9))])
-    if np.count_nonzero(calm & busy) < FEWEST:
-        return fast
-    usual = _mode(means[calm & busy])
-    return fast if fast > 1.1 * usual else usual
-
-
-def _mode(values: Array) -> float:
-    """Return the mean of the positive values around which most are; a bit a second if there are none."""
-    values = values[values > 0]
-    if not len(values):
+    means = windows(view, packet)
+    means = means[means > 0]
+    if not len(means):
         return 1.0
-    low, high = np.quantile(values, [0.1, 0.98])
-    around = np.linspace(low, high, 200) if high > low else np.array([low])
-    score = [np.exp(-(((values / one - 1) / CLOSE) ** 2) / 2).sum() for one in around]
+    low, high = (float(np.quantile(means, share)) for share in (0.8, 0.98))
+    around = np.linspace(low, high, 200)
+    score = [np.exp(-(((means / one - 1) / CLOSE) ** 2) / 2).sum() for one in around]
     best = around[int(np.argmax(score))]
-    return float(values[np.abs(values / best - 1) < 2 * CLOSE].mean())
+    return float(means[np.abs(means / best - 1) < 2 * CLOSE].mean())
 
 
 def statistics(view: View, base: float, packet: float) -> dict[str, float]:
     """Return the statistics by name; logarithms of what is positive, so that a difference is a relative one."""
-    rate = plateau(view, base, packet)
+    rate = plateau(view, packet)
     floor = BELOW * packet * 8 / rate + 3e-4
     seconds = view.step * len(view.rate)
     first = float(np.clip(30 * base, 1.5, seconds / 4))
@@ -142,7 +119,7 @@ def statistics(view: View, base: float, packet: float) -> dict[str, float]:
     return {name: float(value) for name, value in found.items()}
 
 
-def _losses(view: View, bins: Array, floor: float, base: float, peak: float) -> dict[str, float]:
+def _losses(view: View, bins: NDArray[np.bool_], floor: float, base: float, peak: float) -> dict[str, float]:
     """Return how many were lost, how often, and how long the queue was then."""
     lossy = np.flatnonzero((view.repeated > 0) & bins)
     found = {

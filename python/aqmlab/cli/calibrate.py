@@ -41,7 +41,7 @@ def calibrate(
     Links that may be are simulated with the transfers of the measurement, and count by how like it they are. Values
     have 90 % intervals, and each family of disciplines has a probability: drop tail, head drop, RED, CoDel, PIE.
 
-    The link in --out is a scenario for aqmlab advise and aqmlab run. The other direction has its rate, which is a guess.
+    The link in --out is a scenario for aqmlab advise and aqmlab run. The other direction has the same rate, a guess.
     """
     from aqmlab.calibrate import calibrate as estimated
     from aqmlab.files import figure_files

@@ -42,7 +42,7 @@ def figure(found: Calibration, simulated: View) -> Figure:
 
 
 def _middles(one: View) -> Array:
-    return (np.arange(len(one.rate)) + 0.5) * one.step
+    return (np.arange(len(one.rate), dtype=np.float64) + 0.5) * one.step
 
 
 def _distribution(one: View, name: str, colour: str) -> Curve:

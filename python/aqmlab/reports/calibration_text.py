@@ -57,6 +57,6 @@ def _basis(found: Calibration) -> str:
     names = ", ".join(printable(name) for name in found.recording.names)
     others = f"Other traffic that nobody reported: probability {100 * found.other:.0f} %. " if found.other > 0.5 else ""
     return (
-        f"{others}From {names}: {found.recording.seconds:.0f} s of load, beside {post.simulated} simulated links "
+        f"{others}From {names}: {found.recording.seconds:.0f} s of load, beside {len(post.points)} simulated links "
         f"(seed {post.seed}). The buffer of a queue that was never full is only known not to be smaller."
     )

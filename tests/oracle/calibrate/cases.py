@@ -30,7 +30,9 @@ def case(number: int) -> dict[str, Any]:
     least = 24 if family == "red" else 6
     packets = max(least, round(_spread(drawn, 0.3, 8) * product / (MTU + ETHERNET)))
     fair = family == "codel" and drawn.random() < 0.5
-    groups: list[dict[str, Any]] = [{"n": drawn.choice((1, 1, 2)), "rtt_ms": round(rtt, 3), "cc": "cubic", "start": IDLE}]
+    groups: list[dict[str, Any]] = [
+        {"n": drawn.choice((1, 1, 2)), "rtt_ms": round(rtt, 3), "cc": "cubic", "start": IDLE}
+    ]
     other = drawn.random()
     if other < 0.2:
         groups.append({"n": 1, "rtt_ms": round(_spread(drawn, 5, 150), 3), "cc": "cubic", "start": IDLE})

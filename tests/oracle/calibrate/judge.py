@@ -15,7 +15,7 @@ COVERED = {"rate": 0.85, "base_rtt": 0.85, "buffer": 0.8}
 """The least share of 90 % intervals that have the true value in them."""
 
 NAMED, WRONG, SURELY = 0.7, 0.05, 0.8
-"""The least share of families that are most probable, the most that are wrong, and from which probability that counts."""
+"""The least share of cases whose family is most probable, and the most that have another with more than the third."""
 
 UNITS = {"rate": (1e6, "Mbit/s"), "base_rtt": (1e-3, "ms"), "buffer": (1e3, "kB")}
 

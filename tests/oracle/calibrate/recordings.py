@@ -126,7 +126,7 @@ def _interval(number: int, octets: int, sender: bool) -> dict[str, Any]:
 
 def _intervals(rows: list[list[float]], flows: int, count: int) -> Iterator[list[dict[str, Any]]]:
     """The streams of each interval, from samples of TCP_INFO: t, flow, cwnd, rtt, total_retrans, delivered."""
-    before = {flow: (0.0, 0.0) for flow in range(flows)}
+    before = dict.fromkeys(range(flows), (0.0, 0.0))
     for number in range(count):
         end = cases.IDLE + (number + 1) * cases.INTERVAL
         streams = []

@@ -46,7 +46,7 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
                 _goodput(rates, [about.get(one, {}) for one in streams]),
                 rates,
                 began=began,
-                transfer=Transfer(len(streams), 1448, "", rates[-1][0] - rates[0][0], way == "download"),
+                transfer=Transfer(len(streams), 1448, "", rates[-1][0] - rates[0][0]),
             )
     for series in filter(_PING.match, results):
         # Before version 4, some have round trips a second in place of ms.

@@ -73,7 +73,9 @@ def _kept(document: Mapping[str, Any], suffix: str) -> list[Mapping[str, Any]]:
 
 def _began(start: Mapping[str, Any]) -> float | None:
     stamp = start.get("timestamp", {})
-    return stamp["timemillisecs"] / 1e3 if "timemillisecs" in stamp else stamp.get("timesecs")
+    if "timemillisecs" in stamp:
+        return float(stamp["timemillisecs"]) / 1e3
+    return float(stamp["timesecs"]) if "timesecs" in stamp else None
 
 
 def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[str, Any]]) -> Transfer:
@@ -90,7 +92,6 @@ def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[s
         segment=start.get("tcp_mss_default") or start.get("tcp_mss") or 1448,
         congestion=end.get("sender_tcp_congestion", ""),
         seconds=kept[-1]["end"] - kept[0]["start"],
-        at_receiver=not kept[0].get("sender", False),
         repeated=[(t, float(sum(one.get("retransmits", 0) for one in streams))) for t, streams in sampled],
         trips=[(t, sum(one["rtt"] for one in streams) / len(streams) / 1e6) for t, streams in sampled],
     )

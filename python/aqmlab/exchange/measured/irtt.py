@@ -21,9 +21,7 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
     # Of a lost packet the newest irtt has the time of sending, others nothing.
     known = [trip for trip in trips if trip["lost"] != "false" and trip.get("timestamps", {}).get("client")]
     began = trips[0].get("timestamps", {}).get("client", {}).get("send", {}).get("wall")
-    yield replace(
-        probes, lost=[_time(trip, trips[0]) for trip in known], began=None if began is None else began / 1e9
-    )
+    yield replace(probes, lost=[_time(trip, trips[0]) for trip in known], began=None if began is None else began / 1e9)
 
 
 def _sent(trip: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[float, float]:

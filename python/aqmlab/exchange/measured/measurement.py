@@ -24,8 +24,6 @@ class Transfer:
         The sender's congestion control by the kernel's name, empty if the tool does not say it.
     seconds : float
         How long it took.
-    at_receiver : bool
-        Whether the rates are those at which data arrived; a sender's are those at which the kernel took it over.
     repeated : sequence of pair
         The end of each interval in s, and the segments sent again in it.
     trips : sequence of pair
@@ -36,7 +34,6 @@ class Transfer:
     segment: int
     congestion: str
     seconds: float
-    at_receiver: bool
     repeated: Sequence[tuple[float, float]] = field(default=(), repr=False)
     trips: Sequence[tuple[float, float]] = field(default=(), repr=False)
 
