@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import router_grammar
 from conftest import Cli
 from oracle.linux import tc
 
@@ -452,6 +453,22 @@ def test_the_command_writes_all_and_its_scenarios_are_those_that_ran(
     assert (tmp_path / "all.csv").read_text(encoding="utf-8").startswith("label,load,seed,queue_")
 
 
+def test_the_command_has_the_lines_of_another_router(brief: Link, quick_cli: Cli, tmp_path: Path) -> None:
+    options = (*OPTIONS, "--router", "freebsd", "--most-seeds", "1", "--within", "10min", "--out", "out")
+    done = quick_cli("advise", *options, "--aqm", "pie")
+    assert done.returncode == 0, done.stderr
+    assert "FreeBSD (OPNsense, pfSense), with the grammar of ipfw(8), and not tried on a device:" in done.stdout
+    assert "tc qdisc" not in done.stdout
+    written = (tmp_path / "out" / "freebsd.sh").read_text(encoding="utf-8")
+    assert {pipe["kind"] for pipe in router_grammar.dummynet(written).values()} == {"pie"}
+    assert not (tmp_path / "out" / "router.sh").exists()
+    document = json.loads((tmp_path / "out" / "advice.json").read_text(encoding="utf-8"))
+    assert document["router"] == "freebsd"
+    assert document["configurations"]["pie"]["routers"]["mikrotik"]["lacking"].startswith("MikroTik RouterOS 7 has no")
+    refused = quick_cli("advise", *OPTIONS, "--router", "mikrotik", "--aqm", "pie")
+    assert (refused.returncode, "pie: must be one of fq_codel" in " ".join(refused.stderr.split())) == (2, True)
+
+
 def test_a_time_too_short_for_a_seed_says_how_to_go_on(brief: Link, quick_cli: Cli) -> None:
     done = quick_cli("advise", *OPTIONS, "--within", "1 ns", "--out", "out")
     assert done.returncode == 4
@@ -490,6 +507,8 @@ def test_ctrl_c_keeps_the_finished_runs(
         (("links/cellular",), "links/cellular: dumbbell.changes: a shaper needs a constant rate"),
         (("--down", "1kbit", "--rtt", "10ms"), "--down: 1kbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
+        ((*OPTIONS, "--router", "netgear"), "netgear: must be one of linux, freebsd, mikrotik, cisco, junos"),
+        (("--down", "2mbit", "--rtt", "600ms", "--router", "junos"), "junos: it has no configuration for this link"),
         ((*OPTIONS, "--within", "0 s"), "must be a time above 0"),
     ],
 )

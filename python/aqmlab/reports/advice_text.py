@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aqmlab.advice.configuration import Configuration
+    from aqmlab.advice.routers import Router
 
 _COLUMNS = (
     Column("Seeds"),
@@ -61,7 +62,7 @@ def text(advice: Advice) -> str:
     for remark in remarks(advice):
         lines += textwrap.wrap(remark, WIDTH, subsequent_indent="  ")
     if configuration := advice.configuration:
-        lines += ["", *configured(configuration)]
+        lines += ["", *(elsewhere(advice.router, configuration) if advice.router else configured(configuration))]
     return "\n".join(lines)
 
 
@@ -128,6 +129,8 @@ def remarks(advice: Advice) -> Iterator[str]:
             "--link-layer pppoe-ptm (VDSL), pppoe-llcsnap (ADSL), docsis (cable); otherwise its queue may fill."
         )
     yield from _bursts(advice)
+    if advice.router:
+        yield f"Simulated are the disciplines in the form of Linux; those of {advice.router.title} may differ."
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
@@ -181,6 +184,17 @@ def _bursts(advice: Advice) -> Iterator[str]:
             "CAKE splits them (split-gso, its default); with the others turn that off: ethtool -K DEVICE gro off "
             "gso off tso off, for each device."
         )
+
+
+def elsewhere(router: Router, configuration: Configuration) -> Iterator[str]:
+    """Yield the lines for another router, below a heading, and what to know of them."""
+    found = router.lines(configuration)
+    yield f"{router.title}, with the grammar of {router.manual}, and not tried on a device:"
+    yield ""
+    yield from (f"    {line}" for line in found.text.splitlines())
+    yield ""
+    for note in found.notes:
+        yield from textwrap.wrap(note, WIDTH, subsequent_indent="  ")
 
 
 def configured(configuration: Configuration) -> Iterator[str]:
