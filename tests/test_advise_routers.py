@@ -6,10 +6,11 @@ import pytest
 import router_grammar
 
 from aqmlab.advice import advise
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import DEFAULT
 from aqmlab.advice.configuration import Configuration, Half
 from aqmlab.advice.kernel import FRAME, base
-from aqmlab.advice.link import BadLink, Link
+from aqmlab.advice.link import Link
 from aqmlab.advice.routers import ROUTERS, Lacking
 
 LINKS = {

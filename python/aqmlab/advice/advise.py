@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from aqmlab import _core
 from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
 from aqmlab.advice.configuration import Configuration, Half
-from aqmlab.advice.link import BadLink, Link
+from aqmlab.advice.link import Link
 from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
 from aqmlab.advice.routers import ROUTERS, Lacking
 from aqmlab.advice.runs import Course, Rows, Runs

@@ -52,6 +52,16 @@ def verdict(found: Summary, runners: int) -> Verdict:
     return Verdict.KEEP if found.mean < math.log2(1 + WORTH) else Verdict.UNDECIDED
 
 
+def helps(found: Summary, runners: int) -> Verdict:
+    """Return whether a score is better by `WORTH` with the certainty of the race: USE; KEEP if it certainly is not."""
+    if found.mean is None:
+        return Verdict.UNDECIDED
+    half, least = bound(found, runners), math.log2(1 + WORTH)
+    if found.mean - half >= least:
+        return Verdict.USE
+    return Verdict.KEEP if found.mean + half < least else Verdict.UNDECIDED
+
+
 @dataclass(frozen=True)
 class Standing:
     """A configuration and its results.

@@ -56,7 +56,7 @@ def advise(
         typer.Option(
             "--users",
             metavar="WHO",
-            help="The users, who decide the loads: home, office, cellular, or a number of people.",
+            help="The users, who decide the loads: home, office, cellular, or numbers: '4 people, 2 calls, 1 game'.",
         ),
     ] = "home",
     link_layer: Annotated[
@@ -170,7 +170,8 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
 
 def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str, layer: str) -> Link:
     """Return the link of a file or of the options; refuse both together, and a link that cannot be."""
-    from aqmlab.advice.link import BadLink, Link
+    from aqmlab.advice.bad_link import BadLink
+    from aqmlab.advice.link import Link
 
     given = {"--down": down, "--up": up, "--rtt": rtt}
     try:

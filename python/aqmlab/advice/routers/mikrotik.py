@@ -80,6 +80,7 @@ def _cake(half: Half) -> str:
         "flowmode": values["flowmode"],
         "nat": "yes" if values["flowmode"].startswith("dual-") else "no",
         "rtt": _ms(half, "rtt"),
+        **({"autorate-ingress": "yes"} if values["autorate_ingress"] else {}),
         "ack-filter": _ACK_FILTER[values["ack_filter"]],
     }
     if values["framing"] != "auto":
