@@ -10,16 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import router_grammar
 from conftest import Cli
 from oracle.linux import tc
 
+import aqmlab
 from aqmlab import Scenario, _core
-from aqmlab.advice import advise, candidates, link, race
+from aqmlab.advice import advise, candidates, link, race, users
 from aqmlab.advice.answer import Advice, Verdict
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import DEFAULT, Candidate
-from aqmlab.advice.link import BadLink, Direction, Link, Queues
+from aqmlab.advice.link import Direction, Link, Queues
 from aqmlab.advice.runs import RunsFailed
-from aqmlab.advice.score import LOADS
+from aqmlab.advice.score import LOADS, measures
 from aqmlab.execute import threads
 from aqmlab.execute.task import Outcome, Task
 from aqmlab.reports import advice_text
@@ -77,25 +80,25 @@ def test_the_link_of_a_file_is_its_dumbbell_with_its_disciplines() -> None:
     assert link._base(made["dumbbell"]["reverse_rate"]) == 10e6
 
 
-@pytest.mark.parametrize("users", link.USERS)
-def test_every_rate_within_the_limits_has_valid_scenarios(users: str) -> None:
+@pytest.mark.parametrize("who", users.USERS)
+def test_every_rate_within_the_limits_has_valid_scenarios(who: str) -> None:
     with pytest.raises(BadLink, match="--down: 1kbit: must be from") as refused:
-        Link.given("1kbit", "1mbit", "10ms", users)
+        Link.given("1kbit", "1mbit", "10ms", who)
     limits = re.findall(r"[0-9.]+ [kG]bit/s", refused.value.problem)
     for rate in limits:
-        Link.given(rate, rate, "10ms", users).scenario("idle").check()
+        Link.given(rate, rate, "10ms", who).scenario("idle").check()
     assert len(limits) == 2
 
 
-@pytest.mark.parametrize("users", link.USERS)
-def test_every_load_of_all_users_is_valid(users: str) -> None:
-    whose = Link.given("20mbit", "4mbit", "10-80ms", users)
+@pytest.mark.parametrize("who", users.USERS)
+def test_every_load_of_all_users_is_valid(who: str) -> None:
+    whose = Link.given("20mbit", "4mbit", "10-80ms", who)
     for load in LOADS:
         scenario = whose.scenario(load)
         scenario.check()
         names = {entry["name"] for entry in scenario.resolved["traffic"]}
         assert {"call", "call-up"} < names
-    counts = {f"{load}.{path}" for load, paths in link.USERS[users].counts.items() for path in paths}
+    counts = {f"{load}.{path}" for load, paths in users.USERS[who].counts.items() for path in paths}
     for one in counts:
         load, _, entry, _ = one.split(".")
         assert entry in {found["name"] for found in whose.scenario(load).resolved["traffic"]}
@@ -114,7 +117,7 @@ def test_every_load_of_all_users_is_valid(users: str) -> None:
         (("10mbit", "1mbit", "10mbit", "home"), "--rtt: 10mbit: must be a time"),
         (
             ("10mbit", "1mbit", "10ms", "mars"),
-            "--users: mars: must be one of home, office, cellular, or a number of people",
+            "--users: mars: must be one of home, office, cellular, or numbers, as '4 people, 2 calls, 1 game'",
         ),
     ],
 )
@@ -133,7 +136,6 @@ def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], me
             '[[link]]\nname = "l"\nfrom = "a"\nto = "b"\naqm = "pi"\n[[traffic]]\nfrom = "a"\nto = "b"\n',
             "no [dumbbell]",
         ),
-        ('[dumbbell]\nchanges = ["1 s: 1 Mbit/s"]\n[[traffic]]\n', "dumbbell.changes: a shaper needs a constant rate"),
         (
             '[dumbbell]\ndelay = "0 s"\nsender_delay = "0 s"\nreceiver_delay = "0 s"\n[[traffic]]\n',
             "a round trip takes no time: set dumbbell.delay",
@@ -154,12 +156,61 @@ def test_a_file_without_a_link_to_shape_is_refused(text: str, message: str) -> N
     assert str(refused.value).startswith(f"mine.toml: {message}")
 
 
-@pytest.mark.parametrize("key", ["rates", "reverse_rates"])
-def test_a_recorded_rate_is_not_taken_for_a_constant_one(key: str, tmp_path: Path) -> None:
-    (tmp_path / "link.csv").write_text("time,rate_mbps\n0,20\n1,2\n")
-    text = f"[dumbbell]\n{key} = {{file = '{tmp_path}/link.csv'}}\n[[traffic]]\n"
-    with pytest.raises(BadLink, match=rf"dumbbell\.{key}: a shaper needs a constant rate"):
-        Link.of(Scenario.parse(text), "mine.toml", "home")
+@pytest.mark.parametrize(("key", "way"), [("rates", "down"), ("reverse_rates", "up")])
+def test_a_recorded_rate_stays_and_shapers_are_at_parts_of_its_mean(key: str, way: str, tmp_path: Path) -> None:
+    rows = [f"{5 * number},{2 if number % 2 else 8}" for number in range(20)]
+    (tmp_path / "link.csv").write_text("\n".join(["time,rate_mbps", *rows]))
+    given = f"[dumbbell]\nrate = '8 Mbit/s'\n{key} = {{file = '{tmp_path}/link.csv'}}\n[[traffic]]\n"
+    own = Scenario.parse(given)
+    found = Link.of(own, "mine.toml", "home")
+    assert found.varies == {way}
+    rate = {one: getattr(found.queues, one).rate for one in ("down", "up")}
+    assert rate.pop(way) == pytest.approx(5e6, rel=0.05)
+    assert rate.popitem()[1] == pytest.approx(8e6, rel=0.01)
+    by = {one.label: one.queues for one in candidates.candidates(found)}
+    made = found.scenario("web", by["fq_codel at 50 %"])
+    assert made.resolved["dumbbell"][key] == own.resolved["dumbbell"][key]
+    assert made.resolved["dumbbell"]["rate"] == "8 Mbit/s"
+    assert made.duration - made.warmup >= 60
+    half = by["fq_codel at 50 %"]
+    shaped = {"down": half.down.rate, "up": half.up.rate}
+    assert shaped[way] == pytest.approx(2.5e6, rel=0.05)
+    assert max(shaped.values()) == pytest.approx(7.6e6, rel=0.01)
+    assert by["cake autorate-ingress"].down.aqm["autorate_ingress"] is True
+    assert " autorate-ingress" in advise.configurations(found)["cake autorate-ingress"].down.words
+
+
+@pytest.mark.parametrize("name", ["links/cellular", "links/starlink"])
+def test_links_of_the_library_whose_rates_vary_have_advice(name: str) -> None:
+    found = Link.of(Scenario.load(name), name, "home")
+    assert " on average, " in found.named
+    for one in candidates.candidates(found):
+        found.scenario("calls", one.queues).check()
+
+
+def test_people_calls_and_games_can_be_numbered() -> None:
+    mixed = Link.given("20mbit", "4mbit", "10-80ms", "40 people, 3 calls, 2 games")
+    entries = {entry["name"]: entry for entry in mixed.scenario("calls").resolved["traffic"]}
+    assert {name: entries[name]["count"] for name in ("call", "call-up", "video", "video-up", "game", "game-up")} == {
+        **dict.fromkeys(("call", "call-up", "video", "video-up"), 3),
+        **dict.fromkeys(("game", "game-up"), 2),
+    }
+    assert {entry["name"]: entry["count"] for entry in mixed.scenario("web").resolved["traffic"]}["web"] == 8
+    assert "game" not in {entry["name"] for entry in mixed.scenario("web").resolved["traffic"]}
+    assert users.users_of("40 people") == users.users_of("40")
+    run = replication.run(mixed.scenario("calls").with_({"duration": 8, "warmup": 3}))
+    row = {f"classes.{name}.delay_p95": run[f"classes.{name}.delay_p95"].mean for name in entries}
+    found = {one.entry: one for one in measures(row, 8.0, entries)}
+    assert found["game"].kind == found["game-up"].kind == "calls"
+    assert 0.001 < found["game"].value < 8.0
+
+
+@pytest.mark.parametrize(
+    "text", ["4 people, 2 people", "0 calls", "3 cats", "4 people,", "201 games", "people", "1 call 2"]
+)
+def test_users_that_cannot_be_are_refused_in_one_line(text: str) -> None:
+    with pytest.raises(BadLink, match=r"--users: .*: must be one of home, office, cellular, or numbers, as '4 people"):
+        users.users_of(text)
 
 
 # The configurations
@@ -377,6 +428,26 @@ def test_the_same_command_gives_the_same_answer_whatever_the_threads_and_repeats
     assert len(simulated) == count
 
 
+def test_python_has_the_same_advice(brief: Link, tmp_path: Path) -> None:
+    whole = aqmlab.advise(down="2mbit", up="1mbit", rtt="20-40ms", within="600 s", most_seeds=3, out=tmp_path)
+    assert whole.document() == raced(brief, tmp_path / "store", most=3).document()
+    assert aqmlab.advise(Scenario.load("links/cellular"), most_seeds=1, within="600 s").present.gains == [0.0]
+    with pytest.raises(ValueError, match="give a scenario, or down and rtt"):
+        aqmlab.advise(down="2mbit")
+    with pytest.raises(BadLink, match="router: netgear: must be one of linux, freebsd"):
+        aqmlab.advise(down="2mbit", rtt="20ms", router="netgear")
+
+
+def test_the_answer_names_what_would_not_help(brief: Link, tmp_path: Path) -> None:
+    by = {one.label: one for one in candidates.candidates(brief)}
+    found = raced(
+        Link(brief.named, "fq_codel", brief.users, brief.rtt, brief.dumbbell, by["fq_codel"].queues), tmp_path
+    )
+    assert "Would not help, not better than fq_codel, your default by 5 %: " in repr(found)
+    better = repr(raced(brief, tmp_path / "droptail"))
+    assert "Would not help" not in better
+
+
 def test_a_default_that_is_as_good_is_kept(brief: Link, tmp_path: Path) -> None:
     (best,) = (one for one in candidates.candidates(brief) if one.label == "fq_codel")
     found = raced(Link(brief.named, "fq_codel", brief.users, brief.rtt, brief.dumbbell, best.queues), tmp_path)
@@ -452,6 +523,22 @@ def test_the_command_writes_all_and_its_scenarios_are_those_that_ran(
     assert (tmp_path / "all.csv").read_text(encoding="utf-8").startswith("label,load,seed,queue_")
 
 
+def test_the_command_has_the_lines_of_another_router(brief: Link, quick_cli: Cli, tmp_path: Path) -> None:
+    options = (*OPTIONS, "--router", "freebsd", "--most-seeds", "1", "--within", "10min", "--out", "out")
+    done = quick_cli("advise", *options, "--aqm", "pie")
+    assert done.returncode == 0, done.stderr
+    assert "FreeBSD (OPNsense, pfSense), with the grammar of ipfw(8), and not tried on a device:" in done.stdout
+    assert "tc qdisc" not in done.stdout
+    written = (tmp_path / "out" / "freebsd.sh").read_text(encoding="utf-8")
+    assert {pipe["kind"] for pipe in router_grammar.dummynet(written).values()} == {"pie"}
+    assert not (tmp_path / "out" / "router.sh").exists()
+    document = json.loads((tmp_path / "out" / "advice.json").read_text(encoding="utf-8"))
+    assert document["router"] == "freebsd"
+    assert document["configurations"]["pie"]["routers"]["mikrotik"]["lacking"].startswith("MikroTik RouterOS 7 has no")
+    refused = quick_cli("advise", *OPTIONS, "--router", "mikrotik", "--aqm", "pie")
+    assert (refused.returncode, "pie: must be one of fq_codel" in " ".join(refused.stderr.split())) == (2, True)
+
+
 def test_a_time_too_short_for_a_seed_says_how_to_go_on(brief: Link, quick_cli: Cli) -> None:
     done = quick_cli("advise", *OPTIONS, "--within", "1 ns", "--out", "out")
     assert done.returncode == 4
@@ -487,9 +574,11 @@ def test_ctrl_c_keeps_the_finished_runs(
         ((), "--down: missing: give it, as in --down 100mbit, or the file of a link"),
         (("--down", "1mbit"), "--rtt: missing: give it, as in --rtt 15-80ms, or the file of a link"),
         (("links/home", "--up", "1mbit"), "--up: not allowed with links/home, which has it: omit one of them"),
-        (("links/cellular",), "links/cellular: dumbbell.changes: a shaper needs a constant rate"),
+        (("links/5g",), "links/5g: no [dumbbell], whose rates and delays are the link: add one"),
         (("--down", "1kbit", "--rtt", "10ms"), "--down: 1kbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
+        ((*OPTIONS, "--router", "netgear"), "netgear: must be one of linux, freebsd, mikrotik, cisco, junos"),
+        (("--down", "2mbit", "--rtt", "600ms", "--router", "junos"), "junos: it has no configuration for this link"),
         ((*OPTIONS, "--within", "0 s"), "must be a time above 0"),
     ],
 )

@@ -1,5 +1,6 @@
 from ._core import ScenarioError as ScenarioError
 from ._core import __version__ as __version__
+from .advice.ask import advise as advise
 from .analysis.loop import Analysis as Analysis
 from .analysis.loop import analyse as analyse
 from .archive.container import ArchiveError as ArchiveError

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 from aqmlab import _core
 from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
 from aqmlab.advice.configuration import Configuration, Half
 from aqmlab.advice.link import Link
 from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
+from aqmlab.advice.routers import ROUTERS, Lacking
 from aqmlab.advice.runs import Course, Rows, Runs
 from aqmlab.advice.score import LOADS, Measure, gain, measures
 from aqmlab.results.summary import Summary
@@ -34,13 +36,15 @@ EQUAL = math.log2(1.02)
 class _Field:
     """The configurations of a race, their scenarios and their results."""
 
-    def __init__(self, link: Link, every: bool) -> None:
+    def __init__(self, link: Link, every: bool, router: str | None = None) -> None:
         self.link = link
+        self.router = ROUTERS[router] if router else None
         self.candidates: list[Candidate] = []
         self.courses: dict[tuple[str, str], Course] = {}
         self.left_out = {} if every else dict(EXCLUDED)
         for one in candidates(link, every):
             try:
+                self._require_lines(one)
                 own = {
                     (one.label, load): Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
                     for load in LOADS
@@ -50,8 +54,14 @@ class _Field:
                     raise
                 self.left_out[one.label] = error.problems[0]["text"]
                 continue
+            except Lacking as lacking:
+                elsewhere = self.router and one.kernel not in self.router.disciplines
+                self.left_out[str(one.kernel) if elsewhere else one.label] = str(lacking)
+                continue
             self.candidates.append(one)
             self.courses |= own
+        if not any(one.kernel for one in self.candidates):
+            raise BadLink("--router", f"{router}: it has no configuration for this link")
         shape = {load: self.courses[DEFAULT, load].scenario for load in LOADS}
         self._shape = {
             load: (one.duration, [entry["name"] for entry in one.resolved["traffic"]]) for load, one in shape.items()
@@ -59,6 +69,11 @@ class _Field:
         self.seeds: list[int] = []
         self.measures: dict[str, list[dict[str, list[Measure]]]] = {one.label: [] for one in self.candidates}
         self.gains: dict[str, list[float]] = {one.label: [] for one in self.candidates}
+
+    def _require_lines(self, one: Candidate) -> None:
+        """Raise `Lacking` if the router cannot have a configuration."""
+        if self.router and one.kernel:
+            self.router.lines(_configuration(one, self.link.scenario(_ANY, one.queues)))
 
     def take(self, rows: Rows, running: Sequence[str], seed: int) -> bool:
         """Take in the runs of a seed if all that are running have them; return whether they have."""
@@ -119,6 +134,7 @@ class _Field:
             self._frame(rows),
             scenarios,
             configured,
+            router=self.router,
         )
 
     def _frame(self, rows: Rows) -> polars.DataFrame:
@@ -141,14 +157,16 @@ def advise(
     jobs: int | None = None,
     every: bool = False,
     progress: Callable[[str, float], None] | None = None,
+    router: str | None = None,
 ) -> Advice:
     """Race the configurations of a link until the best is known, for at most `within` seconds and `most` seeds.
 
     `store` is the folder of the finished runs, `jobs` the number of runs at a time; `every` adds the disciplines that
-    no router has. `progress` is called with the state in words and the part of the time that has passed. Raise
-    `Stopped` after Ctrl-C, if a run aborts, and if the time is over before the first seed is complete.
+    no router has, and `router` is a name of `ROUTERS`, which leaves out the configurations that it lacks. `progress` is
+    called with the state in words and the part of the time that has passed. Raise `Stopped` after Ctrl-C, if a run
+    aborts, and if the time is over before the first seed is complete.
     """
-    field = _Field(link, every)
+    field = _Field(link, every, router)
     running = [one.label for one in field.candidates]
     first = len(running) * len(LOADS)
     state = ""
@@ -179,13 +197,16 @@ _ANY = next(iter(LOADS))
 """A load: all have the same queues."""
 
 
-def configurations(link: Link) -> dict[str, Configuration]:
-    """Return the lines for each configuration that a router can have on a link, by its label."""
+def configurations(link: Link, router: str | None = None) -> dict[str, Configuration]:
+    """Return each configuration that a router can have on a link, by its label; without a router, Linux."""
     found = {}
     for one in candidates(link):
         if one.kernel:
-            with suppress(_core.ScenarioError):  # the race leaves it out too
-                found[one.label] = _configuration(one, link.scenario(_ANY, one.queues))
+            with suppress(_core.ScenarioError, Lacking):  # the race leaves it out too
+                made = _configuration(one, link.scenario(_ANY, one.queues))
+                if router:
+                    ROUTERS[router].lines(made)
+                found[one.label] = made
     return found
 
 

@@ -15,6 +15,7 @@ from aqmlab.advice.candidates import DEFAULT
 from aqmlab.advice.configuration import Configuration
 from aqmlab.advice.link import Link
 from aqmlab.advice.race import FEWEST, bound
+from aqmlab.advice.routers import ROUTERS, Router
 from aqmlab.advice.score import LOADS, VIDEO, Measure, gain
 from aqmlab.files import write_text
 from aqmlab.presenters import presented
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
 
 ROUTER, SQM = "router.sh", "sqm"
 """The files of the configuration: the lines for a shell, and those of ``/etc/config/sqm``."""
+
+FILES = (ROUTER, SQM, *(one.file for one in ROUTERS.values()))
+"""All files of lines that there may be."""
 
 WORTH = 0.05
 """The score of a configuration must certainly exceed 1 by this for it to be advised."""
@@ -46,6 +50,16 @@ def verdict(found: Summary, runners: int) -> Verdict:
     if found.mean - bound(found, runners) >= math.log2(1 + WORTH):
         return Verdict.USE
     return Verdict.KEEP if found.mean < math.log2(1 + WORTH) else Verdict.UNDECIDED
+
+
+def helps(found: Summary, runners: int) -> Verdict:
+    """Return whether a score is better by `WORTH` with the certainty of the race: USE; KEEP if it certainly is not."""
+    if found.mean is None:
+        return Verdict.UNDECIDED
+    half, least = bound(found, runners), math.log2(1 + WORTH)
+    if found.mean - half >= least:
+        return Verdict.USE
+    return Verdict.KEEP if found.mean + half < least else Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -163,6 +177,8 @@ class Advice:
     configurations: Mapping[str, Configuration]
     shown: str | None = None
     """The label of the configuration whose lines are wanted, in place of the best."""
+    router: Router | None = None
+    """The system that the lines are for, if it is not Linux."""
 
     def showing(self, label: str | None) -> Advice:
         """Return the advice with the lines of a configuration."""
@@ -210,6 +226,7 @@ class Advice:
             "ranking": {one.label: one.document(self.present) for one in self.standings},
             "left_out": dict(self.left_out),
             "link_layer": self.link.layer,
+            "router": self.router.name if self.router else "linux",
             "configuration": self.configuration.document() if self.configuration else None,
             "configurations": {label: one.document() for label, one in self.configurations.items()},
         }
@@ -220,13 +237,21 @@ class Advice:
             file = folder / "scenarios" / load / f"{label.replace(' ', '_')}.toml"
             file.parent.mkdir(parents=True, exist_ok=True)
             write_text(file, scenario.to_toml())
-        written = {ROUTER: self.configuration.tc, SQM: self.configuration.uci} if self.configuration else {}
-        for name in (ROUTER, SQM):
+        written = self._files()
+        for name in FILES:
             if text := written.get(name):
                 write_text(folder / name, f"{text}\n")
             else:
                 (folder / name).unlink(missing_ok=True)  # from earlier advice
         return ["scenarios/*/*.toml", *(name for name, text in written.items() if text)]
+
+    def _files(self) -> dict[str, str | None]:
+        """Return the files of the lines and what they have."""
+        if not self.configuration:
+            return {}
+        if self.router:
+            return {self.router.file: self.router.lines(self.configuration).text}
+        return {ROUTER: self.configuration.tc, SQM: self.configuration.uci}
 
     def __repr__(self) -> str:
         return str(presented("advice.text", self))

@@ -30,6 +30,9 @@ SHARE = 0.95
 LESS = (0.9, 0.85)
 """Smaller parts for downloads, which come through the provider's queue first."""
 
+FAR_LESS = (0.7, 0.5, 0.3)
+"""Those of the mean rates, for the directions of a link whose rates vary."""
+
 PTM = 64 / 65
 """The part of a PTM link that carries packets."""
 
@@ -100,7 +103,11 @@ def _routers(link: Link) -> Iterator[Candidate]:
     ) -> Candidate:
         # CAKE counts the link layer itself.
         layer, left = ("", 1.0) if kernel == "cake" else (framing, part)
-        ways = ((link.queues.down.rate, share), (link.queues.up.rate, SHARE))
+        less = link.varies or {"down"}
+        ways = [
+            (own.rate, share if way in less else SHARE)
+            for way, own in (("down", link.queues.down), ("up", link.queues.up))
+        ]
         rates = [(shaped(rate * left, own), own) for rate, own in ways]
         down, up = (Direction(*queue(rate), rate, layer, own) for rate, own in rates)
         if kernel == "cake":
@@ -119,7 +126,12 @@ def _routers(link: Link) -> Iterator[Candidate]:
     for interval in trips:
         yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
     yield _by_host(each("cake by host", "cake", caked(0.1)))
-    for share in LESS:
+    if link.varies:
+        following = each("cake autorate-ingress", "cake", caked(0.1))
+        down = following.queues.down
+        following_down = replace(down, aqm={**down.aqm, "autorate_ingress": True})
+        yield replace(following, queues=Queues(following_down, following.queues.up))
+    for share in FAR_LESS if link.varies else LESS:
         for name, of in (("fq_codel", limited(_fq_codel, 0.1)), ("cake", caked(0.1))):
             yield each(f"{name} at {100 * share:.0f} %", name, of, share)
     if link.queues.down.rate > LOPSIDED * link.queues.up.rate:

@@ -8,13 +8,16 @@ package sqm-scripts, for the packages.
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.advice.kernel import Attribute, attributes, words
+from aqmlab.advice.kernel import Attribute, attributes, flat, words
 from aqmlab.advice.link import Direction
+from aqmlab.advice.routers import ROUTERS, Lacking
 
 BURST = 0.001
 """Seconds at its rate that HTB may send at once, and at least a packet."""
@@ -23,6 +26,12 @@ LEAST_BURST = 1600
 
 ETHERNET = 14
 """Bytes of a packet that the device of a modem has, and the words of the link layer do not count."""
+
+FULL = 1500
+"""Bytes of a full packet with its IP header."""
+
+CELL = (48, 53)
+"""Bytes of a packet that a cell of ATM carries, and those of the cell."""
 
 PACKAGES = {
     "codel": "kmod-sched",
@@ -40,20 +49,27 @@ _REDIRECT = "matchall action mirred egress redirect dev $IFB"
 
 @dataclass(frozen=True)
 class Half:
-    """One direction: the shaper's rate in bit/s, the discipline in tc's words, and the kernel's values."""
+    """One direction: the shaper's rate in bit/s, the discipline in tc's words, and the kernel's values.
+
+    `values` and `buffer` are the discipline as it was simulated, every value filled in; those of an algorithm inside
+    begin with ``aqm.``.
+    """
 
     rate: float
     words: str
     attributes: tuple[Attribute, ...]
     share: float
-    framing: str = ""
+    framing: str
+    values: Mapping[str, Any]
+    buffer: str
 
     @classmethod
     def of(cls, kernel: str, table: Any, way: Direction) -> Half:
         """Write a discipline, every value of which is filled in, as that of Linux with a name."""
         # Behind a translation of addresses, the hosts at home all have the router's.
         text = re.sub(r"\bdual-\w+", r"\g<0> nat", words(kernel, table, way.buffer))
-        return cls(way.rate, text, tuple(attributes(kernel, table, way.buffer)), way.share, way.framing)
+        kept = tuple(attributes(kernel, table, way.buffer))
+        return cls(way.rate, text, kept, way.share, way.framing, flat(table), way.buffer)
 
     @property
     def stab(self) -> dict[str, str]:
@@ -71,6 +87,16 @@ class Half:
     def kbit(self) -> int:
         """The rate in kbit/s."""
         return round(self.rate / 1000)
+
+    @property
+    def payload(self) -> int:
+        """The rate in kbit/s of full packets without the headers of the link, for shapers that do not count these."""
+        found = _core.framing(self.framing) if self.framing else None
+        overhead, raw, mpu, cells = found or (None, False, 0, None)
+        size = max(FULL + (ETHERNET if overhead is None or raw else overhead), mpu)
+        if cells == "atm":
+            size = math.ceil(size / CELL[0]) * CELL[1]
+        return math.floor(self.rate * FULL / size / 1000)
 
     def lines(self, device: str) -> list[str]:
         """Return the lines that shape what a device sends."""
@@ -172,6 +198,14 @@ class Configuration:
         pairs = zip(self.down.attributes, self.up.attributes, strict=True)
         return [(down.name, down.value, up.value, down.unit) for down, up in pairs]
 
+    def _elsewhere(self, name: str) -> dict[str, Any]:
+        """Return the lines for another router, or why it has none, as a dictionary for JSON."""
+        try:
+            found = ROUTERS[name].lines(self)
+        except Lacking as lacking:
+            return {"lacking": str(lacking)}
+        return {"lines": found.text, "notes": list(found.notes)}
+
     def document(self) -> dict[str, Any]:
         """Return the configuration as a dictionary for JSON."""
         return {
@@ -181,5 +215,6 @@ class Configuration:
             "tc": self.tc,
             "uci": self.uci,
             "packages": self.packages,
+            "routers": {name: self._elsewhere(name) for name in ROUTERS},
             "attributes": {name: {"down": down, "up": up, "unit": unit} for name, down, up, unit in self.values()},
         }

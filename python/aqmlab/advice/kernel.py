@@ -67,7 +67,7 @@ class Kind:
     demanded: Mapping[str, str] = field(default_factory=dict)
 
 
-def _base(value: str | float) -> float:
+def base(value: str | float) -> float:
     """Return a quantity in its base unit."""
     converted = _core.in_base_unit(value) if isinstance(value, str) else (float(value), "")
     assert converted
@@ -76,39 +76,39 @@ def _base(value: str | float) -> float:
 
 def time_word(value: str | float) -> str:
     """Write a time as tc reads it: in ms if these are whole, otherwise in µs, which is the kernel's resolution."""
-    micros = round(_base(value) * 1e6)
+    micros = round(base(value) * 1e6)
     return f"{micros}us" if micros % 1000 else f"{micros // 1000}ms"
 
 
 def _micros(value: str | float) -> float:
-    return round(_base(value) * 1e6)
+    return round(base(value) * 1e6)
 
 
 def _whole(value: str | float) -> str:
-    return str(round(_base(value)))
+    return str(round(base(value)))
 
 
 def _count(value: str | float) -> float:
-    return round(_base(value))
+    return round(base(value))
 
 
 def _sixteenths(value: str | float) -> float:
     """Return a gain of PIE in sixteenths of a Hz, in which tc counts."""
-    return round(_base(value) * 16)
+    return round(base(value) * 16)
 
 
 def _octets(value: str | float) -> float:
     """Return a rate in bytes a second."""
-    return _base(value) / 8
+    return base(value) / 8
 
 
 def _rate(value: str | float) -> str:
-    return f"{_base(value) / 1000:.0f}kbit"
+    return f"{base(value) / 1000:.0f}kbit"
 
 
 def _probability(value: str | float) -> float:
     """Return a probability as the kernel has it, in units of 2^-32."""
-    return round(_base(value) * 2**32)
+    return round(base(value) * 2**32)
 
 
 def _times(prefix: str, inner: str, *words: tuple[str, str]) -> tuple[Word, ...]:
@@ -167,8 +167,8 @@ KINDS: Mapping[str, Kind] = {
             Word("max", "max_bytes", _whole, "TCA_RED_PARMS.qth_max", _count, "bytes"),
             Word("avpkt", "mean_packet", _whole, "", _count, "bytes"),
             Word("burst", "burst", _whole, "", _count, "packets"),
-            Word("probability", "max_p", lambda v: f"{_base(v):g}", "TCA_RED_MAX_P", _probability, "2^-32"),
-            Word("bandwidth", "bandwidth", _rate, "", _base, "bit/s"),
+            Word("probability", "max_p", lambda v: f"{base(v):g}", "TCA_RED_MAX_P", _probability, "2^-32"),
+            Word("bandwidth", "bandwidth", _rate, "", base, "bit/s"),
         ),
         {"ecn": "ecn"},
         limit="bytes",
@@ -259,7 +259,7 @@ def _limit(kind: Kind, buffer: str) -> int:
     if buffer.endswith("packets"):
         number = int(buffer.removesuffix("packets"))
         return number if kind.limit == "packets" else number * FRAME
-    octets = _base(buffer)
+    octets = base(buffer)
     return round(octets) if kind.limit == "bytes" else math.ceil(octets / FRAME)
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from aqmlab import _core
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.kernel import FRAME
+from aqmlab.advice.users import users_of
+from aqmlab.runs import replication
 from aqmlab.scenario import LISTS, Scenario, Settings
 
 FASTEST = 2.5e9
@@ -33,6 +36,16 @@ FAST = 2e8
 SHORTEST = 8.0
 """The least of these seconds."""
 
+COURSE = 60.0
+"""The least of these seconds of a link whose rate varies: a minute of a recording, four satellites."""
+
+_VARYING = {
+    **dict.fromkeys(("changes", "rates", "outages", "delays"), ("down",)),
+    **dict.fromkeys(("reverse_rates", "reverse_outages", "reverse_delays"), ("up",)),
+    "handover": ("down", "up"),
+}
+"""The keys of a dumbbell by which rates and delays vary, each with the directions."""
+
 HEADER = "14 B"
 """Ethernet's header, which Linux counts as part of a packet."""
 
@@ -52,9 +65,6 @@ _ROUTER = f'[[link]]\nname = "router"\nfrom = "r2"\nto = "{HOME}"\n'
 
 _HOST = f'[[link]]\nname = "{SECOND}"\nfrom = "{HOME}"\nto = "{SECOND}"\ndelay = "0 s"\n'
 
-FEW, OFFICE = 10, 100
-"""Fewer people than the first are a home; the second are those of `USERS`' office."""
-
 EACH = 5e5
 """The least rate in bit/s that each download or upload of a load would have alone; on slower links there are fewer."""
 
@@ -65,58 +75,12 @@ VIDEO = 1 / 3
 """The most that video calls have of the rate of their direction; on slower links their frames are smaller."""
 
 
-@dataclass(frozen=True)
-class Users:
-    """The users of a link.
-
-    `like` is the shipped link whose buffers, as times, theirs have unless a file says otherwise. `counts` has the
-    numbers of flows that differ from the templates of the loads, as settings of each load.
-    """
-
-    like: str
-    counts: Mapping[str, Mapping[str, int]]
-
-
-USERS: Mapping[str, Users] = {
-    "home": Users("links/home", {}),
-    "office": Users(
-        "links/office",
-        {
-            "idle": {"traffic.web.count": 5},
-            "uploads": {"traffic.uploads.count": 4},
-            "web": {"traffic.web.count": 20},
-            "calls": {"traffic.call.count": 10, "traffic.call-up.count": 10},
-            "many": {"traffic.downloads.count": 40, "traffic.uploads.count": 10},
-        },
-    ),
-    "cellular": Users("links/cellular", {"web": {"traffic.web.count": 1}, "many": {"traffic.downloads.count": 8}}),
-}
-"""Those that there are; the templates are of a home."""
-
-
 _TOO_FAST = (
     f"no router's shaper reaches it: HTB and CAKE of a device work under one lock, on one CPU at a time, and beyond "
     f"{FASTEST / 1e9:g} Gbit/s a full packet comes every {FRAME * 8 / FASTEST * 1e6:.1f} µs or sooner. The limit is "
     "our estimate, from the few µs that a CPU needs for a packet, and not measured. "
     "Compare disciplines for the port itself with aqmlab compare"
 )
-
-
-class BadLink(ValueError):  # noqa: N818  the calling program may have it from its user
-    """Raised for a link that cannot be, or that a router cannot shape.
-
-    Parameters
-    ----------
-    where : str
-        The option or the file with the value.
-    problem : str
-        The value, and what would do.
-    """
-
-    def __init__(self, where: str, problem: str) -> None:
-        self.where = where
-        self.problem = problem
-        super().__init__(f"{where}: {problem}")
 
 
 @dataclass(frozen=True)
@@ -161,12 +125,14 @@ class Link:
     dumbbell: Settings
     queues: Queues
     layer: str = ""
+    varies: frozenset[str] = frozenset()
+    """The directions whose rates vary, of ``down`` and ``up``; those of `queues` then are their means."""
 
     @classmethod
     def given(cls, down: str, up: str, rtt: str, users: str, layer: str = "") -> Link:
         """Describe a link by the texts of options; raise `BadLink` if there can be no such link."""
         _cells(layer)
-        who = _users(users)
+        who = users_of(users)
         drained = _drained(Scenario.load(who.like))
         rates = _rate("--down", down, drained), _rate("--up", up, drained)
         least, most = _round_trips(rtt)
@@ -188,7 +154,7 @@ class Link:
 
         Raise ScenarioError if the scenario is not valid, `BadLink` if it has no link that a router can shape.
         """
-        _users(users)
+        users_of(users)
         _cells(layer)
         scenario.check()
         resolved = scenario.resolved
@@ -198,15 +164,6 @@ class Link:
         for kind in LISTS:
             if resolved.get(kind):
                 raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
-        rates = ("changes", "rates", "reverse_rates", "outages", "reverse_outages", "handover")
-        if varying := [key for key in rates if table[key] != "auto"]:
-            problem = (
-                f"dumbbell.{varying[0]}: a shaper needs a constant rate: remove it, and set the rate to the lowest; or "
-                "compare cake:autorate_ingress=true, which follows the rate"
-            )
-            raise BadLink(name, problem)
-        if varying := [key for key in ("delays", "reverse_delays") if table[key] != "auto"]:
-            raise BadLink(name, f"dumbbell.{varying[0]}: advice is for one delay: remove it, and set `delay`")
         down = {"aqm": resolved["aqm"], "buffer": table.pop("buffer"), "rate": table.pop("rate")}
         up = {"aqm": resolved.get("reverse_aqm"), "buffer": table.pop("reverse_buffer")}
         up["rate"] = table.pop("reverse_rate")
@@ -215,6 +172,10 @@ class Link:
         up["aqm"] = up["aqm"] or {"name": "droptail"}
         up["rate"] = down["rate"] if up["rate"] == "auto" else up["rate"]
         queues = Queues(*(Direction(way["aqm"], way["buffer"], _base(way["rate"])) for way in (down, up)))
+        varies = frozenset(way for key, ways in _VARYING.items() if table[key] != "auto" for way in ways)
+        if varies:
+            # The course of the rates goes on from that of the start.
+            table |= {"rate": down["rate"], "reverse_rate": up["rate"]}
         for key, way in (("rate", queues.down), ("reverse_rate", queues.up)):
             if way.rate > FASTEST:
                 raise BadLink(name, f"dumbbell.{key}: {_shown(way.rate)}: {_TOO_FAST}")
@@ -223,8 +184,22 @@ class Link:
         elif table.get("framing", "auto") != "auto":
             layer = table["framing"]
         least, most = _measured_round_trips(scenario, name)
-        named = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up, round trips of {_span(least, most)}"
-        return cls(named, scenario.aqm, users, most, table, queues, layer)
+        found = cls("", scenario.aqm, users, most, table, queues, layer, varies)
+        if varies:
+            queues = found._mean_queues(name)
+        rates = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up{' on average' if varies else ''}"
+        return replace(found, named=f"{rates}, round trips of {_span(least, most)}", queues=queues)
+
+    def _mean_queues(self, name: str) -> Queues:
+        """Return the queues with the mean rates of a run of a load that uses both directions."""
+        run = replication.run(self.scenario("uploads"))
+        found = []
+        for link, way in (("bottleneck", self.queues.down), ("bottleneck:reverse", self.queues.up)):
+            used, part = (run[f"links.{link}.{metric}"].mean for metric in ("throughput", "utilisation"))
+            if not used or not part:
+                raise BadLink(name, f"no packet passes {link} within {run.scenario.duration:g} s: check its rates")
+            found.append(replace(way, rate=float(f"{used / part:.3g}")))
+        return Queues(*found)
 
     def scenario(self, load: str, queues: Queues | None = None) -> Scenario:
         """Return the scenario of a load on this link, with its own queues or with others behind it; not yet checked.
@@ -233,7 +208,7 @@ class Link:
         the provider, before they come to the router's; uploads leave through that of the modem.
         """
         own = self.queues
-        template = Scenario.load(f"advice/{load}").with_(_users(self.users).counts.get(load, {}))
+        template = users_of(self.users).load(load)
         template = template.with_(self._slowed(template))
         several = any(entry["to"] == [_SECOND_HOST] for entry in template.resolved["traffic"])
         if behind := queues is not None and queues is not own:
@@ -246,17 +221,18 @@ class Link:
             }
         )
         counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt)
+        counted = max(counted, COURSE) if self.varies else counted
         warmup = max(template.warmup * min(1.0, FAST / self.queues.down.rate), 3.0, 15 * self.rtt)
         return template.with_(
             {
                 "duration": f"{warmup + counted:.9g} s",
                 "warmup": f"{warmup:.9g} s",
                 "dumbbell": {
-                    **self.dumbbell,
                     "rate": f"{own.down.rate:.0f} bit/s",
                     "buffer": own.down.buffer,
                     "reverse_rate": f"{own.up.rate:.0f} bit/s",
                     "reverse_buffer": own.up.buffer,
+                    **self.dumbbell,
                     **({"hosts": self._hosts} if several else {}),
                 },
                 "aqm": own.down.aqm,
@@ -313,7 +289,7 @@ class Link:
     @property
     def video(self) -> Mapping[str, float]:
         """The rates in bit/s of the video calls that are smaller than usual, by direction: ``down`` and ``up``."""
-        smaller = self._videos(Scenario.load("advice/calls"))
+        smaller = self._videos(users_of(self.users).load("calls"))
         return {_direction(entry): VIDEO * getattr(self.queues, _direction(entry)).rate for entry, _ in smaller}
 
     def _videos(self, template: Scenario) -> list[tuple[Mapping[str, Any], float]]:
@@ -332,22 +308,6 @@ class Link:
 
 def _direction(entry: Mapping[str, Any]) -> str:
     return "down" if entry["from"] == ["senders"] else "up"
-
-
-def _users(name: str) -> Users:
-    """Return the users of a name, or that number of people; an office has a hundred."""
-    if name in USERS:
-        return USERS[name]
-    if not re.fullmatch(r"[1-9]\d{0,3}", name):
-        raise BadLink("--users", f"{name}: must be one of {', '.join(USERS)}, or a number of people, up to 9999")
-    people, office = int(name), USERS["office"]
-    if people < FEW:
-        return USERS["home"]
-    counts = {
-        load: {path: max(1, round(count * people / OFFICE)) for path, count in paths.items()}
-        for load, paths in office.counts.items()
-    }
-    return Users(office.like, counts)
 
 
 def _cells(layer: str) -> None:

@@ -47,7 +47,10 @@ GOODPUT_WEIGHT = 2.0
 VIDEO = ("video", "video-up")
 """The entries of video calls."""
 
-_CALLS = ("call", "call-up", *VIDEO)
+GAMES = ("game", "game-up")
+"""The entries of games, whose delay and losses count as those of voice."""
+
+_CALLS = ("call", "call-up", *VIDEO, *GAMES)
 _BULK = {
     "downloads": "downloads",
     "uploads": "uploads",

@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from aqmlab.advice.link import Link
 
 
+def _router(name: str | None) -> str | None:
+    """Return the name of a router without Linux's tc, or None for Linux."""
+    from aqmlab.advice.routers import ROUTERS
+
+    if name in (None, "linux", *ROUTERS):
+        return name if name in ROUTERS else None
+    raise typer.BadParameter(f"{name}: must be one of linux, {', '.join(ROUTERS)}")
+
+
 def advise(
     link: Annotated[
         str | None,
@@ -45,7 +54,7 @@ def advise(
         typer.Option(
             "--users",
             metavar="WHO",
-            help="The users, who decide the loads: home, office, cellular, or a number of people.",
+            help="The users, who decide the loads: home, office, cellular, or numbers: '4 people, 2 calls, 1 game'.",
         ),
     ] = "home",
     link_layer: options.LinkLayer = None,
@@ -59,6 +68,16 @@ def advise(
     aqm: Annotated[
         str | None,
         typer.Option("--aqm", metavar="SPEC", help="Print the lines of this configuration, not those of the best."),
+    ] = None,
+    router: Annotated[
+        str | None,
+        typer.Option(
+            "--router",
+            metavar="NAME",
+            callback=_router,
+            help="Advise what this router has, with its lines: linux, freebsd (OPNsense, pfSense), mikrotik, cisco, "
+            "junos; default: linux, with OpenWrt.",
+        ),
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Try every discipline of aqmlab, also those that no router has.")
@@ -83,12 +102,12 @@ def advise(
     those that are close.
 
     The answer is a ranking with intervals, the trade-off of delay and goodput, and the lines to paste: tc, OpenWrt's
-    sqm, and the kernel's own values. If nothing is better than your default, it says so.
+    sqm, and the kernel's own values, or those of another router. If nothing is better than your default, it says so.
 
     With --out the finished runs are kept: after Ctrl-C, or with more time, the same command goes on.
     """
     from aqmlab.advice.advise import advise as raced
-    from aqmlab.advice.answer import ROUTER, SQM
+    from aqmlab.advice.answer import FILES
     from aqmlab.advice.race import MOST
     from aqmlab.files import figure_files
     from aqmlab.kinds import ADVICE
@@ -97,28 +116,30 @@ def advise(
     numbers = {"overhead": overhead, "mpu": mpu}
     said = [link_layer, *(f"{word} {value}" for word, value in numbers.items() if value is not None)]
     chosen = _link(link, down, up, rtt, users, " ".join(word for word in said if word))
-    if aqm is not None:
-        require_lines(chosen, aqm)
-    names = [ADVICE, ROUTER, SQM, *figure_files(["tradeoff"], formats)]
+    if aqm is not None or router is not None:
+        require_lines(chosen, aqm, router)
+    names = [ADVICE, *FILES, *figure_files(["tradeoff"], formats)]
     if out:
         require_writable_folder(out, names)
     if csv:
         require_writable_file(csv, "--csv")
         require_different([("--csv", csv)], out, names)
     racing.perform(
-        lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress),
+        lambda store, limit, progress: raced(chosen, store, limit, most_seeds or MOST, jobs, every, progress, router),
         out,
         within,
         lambda advice: _deliver(advice.showing(aqm), json, out, csv, formats),
     )
 
 
-def require_lines(link: Link, aqm: str) -> None:
-    """Refuse a configuration for which there are no lines."""
+def require_lines(link: Link, aqm: str | None, router: str | None) -> None:
+    """Refuse a configuration for which there are no lines, and a router that has none for this link."""
     from aqmlab.advice.advise import configurations
 
-    there = configurations(link)
-    if aqm not in there:
+    there = configurations(link, router)
+    if not there:
+        raise typer.BadParameter(f"{router}: it has no configuration for this link", param_hint="--router")
+    if aqm is not None and aqm not in there:
         raise typer.BadParameter(f"{aqm}: must be one of {', '.join(there)}", param_hint="--aqm")
 
 
@@ -140,7 +161,8 @@ def _deliver(advice: Advice, json: bool, out: Path | None, csv: Path | None, for
 
 def _link(name: str | None, down: str | None, up: str | None, rtt: str | None, users: str, layer: str) -> Link:
     """Return the link of a file or of the options; refuse both together, and a link that cannot be."""
-    from aqmlab.advice.link import BadLink, Link
+    from aqmlab.advice.bad_link import BadLink
+    from aqmlab.advice.link import Link
 
     given = {"--down": down, "--up": up, "--rtt": rtt}
     try:

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
-from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict
+from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict, helps
 from aqmlab.advice.candidates import DEFAULT, SHARE
 from aqmlab.advice.race import FEWEST
 from aqmlab.reports.text import WIDTH, Column, Table, laid_out
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from aqmlab.advice.configuration import Configuration
+    from aqmlab.advice.routers import Router
 
 _COLUMNS = (
     Column("Seeds"),
@@ -45,10 +46,10 @@ LOSSY = 1.0
 _EXPLAINED = (
     "Score: how many times better than the default, the geometric mean over loads and measures, of which goodput "
     "counts twice. 95 %: each interval is for itself, without the correction for choosing the best and for the rounds, "
-    "which the first sentence has. Calls, of voice, and video calls: p95 of the one-way delay, and the packets lost, "
-    "in the worst load and of the worst call. Pages: mean time, in the worst load. Downloads, uploads: goodput over "
-    "that of the default. The order is that of the differences from the best on common seeds. x: clearly worse than "
-    "the best, by 2 % or more, and dropped."
+    "which the first sentence has. Calls, of voice and games, and video calls: p95 of the one-way delay, and the "
+    "packets lost, in the worst load and of the worst call. Pages: mean time, in the worst load. Downloads, uploads: "
+    "goodput over that of the default. The order is that of the differences from the best on common seeds. x: clearly "
+    "worse than the best, by 2 % or more, and dropped."
 )
 
 
@@ -61,7 +62,7 @@ def text(advice: Advice) -> str:
     for remark in remarks(advice):
         lines += textwrap.wrap(remark, WIDTH, subsequent_indent="  ")
     if configuration := advice.configuration:
-        lines += ["", *configured(configuration)]
+        lines += ["", *(elsewhere(advice.router, configuration) if advice.router else configured(configuration))]
     return "\n".join(lines)
 
 
@@ -111,13 +112,17 @@ def remarks(advice: Advice) -> Iterator[str]:
     if advice.equal:
         equal = ", ".join(advice.equal)
         yield f"No practical difference from {_named(advice, advice.leader)}, less than 2 %: {equal}."
+    yield from _helpless(advice)
     if video := advice.link.video:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
+    rate, ways = ("mean rate", "what varies") if advice.link.varies else ("rate", "downloads")
     yield (
-        f"All but your default have a shaper at {100 * SHARE:.0f} % of the rate, or the share in their name for "
-        "downloads, behind the queue of the provider and before that of the modem."
+        f"All but your default have a shaper at {100 * SHARE:.0f} % of the {rate}, or the share in their name for "
+        f"{ways}, behind the queue of the provider and before that of the modem."
     )
+    if advice.link.varies:
+        yield "Where the rate falls below the shaper's, the queue is that of your default, whatever the router has."
     yield from _shares(advice)
     yield from _hosts(advice)
     if layer := advice.link.layer:
@@ -128,6 +133,8 @@ def remarks(advice: Advice) -> Iterator[str]:
             "--link-layer pppoe-ptm (VDSL), pppoe-llcsnap (ADSL), docsis (cable); otherwise its queue may fill."
         )
     yield from _bursts(advice)
+    if advice.router:
+        yield f"Simulated are the disciplines in the form of Linux; those of {advice.router.title} may differ."
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
     if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
         yield f"Without lines to paste: {', '.join(unknown)}."
@@ -135,6 +142,16 @@ def remarks(advice: Advice) -> Iterator[str]:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in advice.left_out.items())
         yield f"Not tried: {reasons}."
     yield "Lines of the others: --aqm NAME with a name of the table; --out writes all of them to advice.json."
+
+
+def _helpless(advice: Advice) -> Iterator[str]:
+    """Yield which configurations would not help, and which might, with the certainty of the race."""
+    runners = len(advice.standings)
+    others = [one for one in advice.standings if one.kernel and one.label != DEFAULT]
+    worth = f"better than {_named(advice, advice.present)} by {100 * WORTH:.0f} %"
+    for found, said in ((Verdict.KEEP, "Would not help, not"), (Verdict.UNDECIDED, "Open whether it is")):
+        if named := [one.label for one in others if helps(one.summary, runners) is found]:
+            yield f"{said} {worth}: {', '.join(named)}."
 
 
 def _shares(advice: Advice) -> Iterator[str]:
@@ -181,6 +198,17 @@ def _bursts(advice: Advice) -> Iterator[str]:
             "CAKE splits them (split-gso, its default); with the others turn that off: ethtool -K DEVICE gro off "
             "gso off tso off, for each device."
         )
+
+
+def elsewhere(router: Router, configuration: Configuration) -> Iterator[str]:
+    """Yield the lines for another router, below a heading, and what to know of them."""
+    found = router.lines(configuration)
+    yield f"{router.title}, with the grammar of {router.manual}, and not tried on a device:"
+    yield ""
+    yield from (f"    {line}" for line in found.text.splitlines())
+    yield ""
+    for note in found.notes:
+        yield from textwrap.wrap(note, WIDTH, subsequent_indent="  ")
 
 
 def configured(configuration: Configuration) -> Iterator[str]:
