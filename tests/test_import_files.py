@@ -284,7 +284,7 @@ REFUSED = {
     ),
     "two commands in a line": (
         "qdisc htb 1: dev a root refcnt 2\nqdisc htb 1: dev b root refcnt 2\n"
-        "# tc class show dev a; tc class show dev b\nclass htb 1:1 root prio 0 rate 8Mbit ceil 8Mbit burst 1600b cburst 1600b\n",
+        "# tc class show dev a; tc class show dev b\nclass htb 1:1 root prio 0 rate 8Mbit ceil 8Mbit burst 1600b\n",
         r"f, line 4: htb: of which device it is cannot be told: write the command above it",
     ),
     "a circle of classes": (

@@ -45,7 +45,7 @@ def audit(
     Each finding has its place in the files, what it costs a voice call and transfers in a simulation, and the line that
     mends it. The exit status is 7 if anything is wrong or doubtful, and 0 if not.
     """
-    from aqmlab.advice.link import BadLink
+    from aqmlab.advice.bad_link import BadLink
     from aqmlab.audit.audit import audit as audited
     from aqmlab.audit.router import Given
     from aqmlab.foreign.model import Unreadable

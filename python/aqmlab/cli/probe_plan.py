@@ -41,7 +41,8 @@ def probe_plan(
     sets of options. The table has the mean probability that each family gets where it is the true one, and so how far
     aqmlab calibrate could tell it.
     """
-    from aqmlab.advice.link import BadLink, Link
+    from aqmlab.advice.bad_link import BadLink
+    from aqmlab.advice.link import Link
     from aqmlab.calibrate.plan import plan
     from aqmlab.cli.delivery import deliver
 
