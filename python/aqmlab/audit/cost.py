@@ -16,7 +16,8 @@ from pathlib import Path
 
 from aqmlab import _core
 from aqmlab.advice.candidates import candidates
-from aqmlab.advice.link import LAN, BadLink, Direction, Link, Queues
+from aqmlab.advice.bad_link import BadLink
+from aqmlab.advice.link import LAN, Direction, Link, Queues
 from aqmlab.advice.runs import Course, Runs
 from aqmlab.audit.findings import Change, Cost, Finding, Queue
 from aqmlab.audit.router import OTHER, Router

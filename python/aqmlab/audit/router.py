@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from aqmlab import _core
-from aqmlab.advice.link import BadLink
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.audit.findings import Change, Queue
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, State
 
