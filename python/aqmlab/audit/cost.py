@@ -15,8 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from aqmlab import _core
-from aqmlab.advice.candidates import candidates
 from aqmlab.advice.bad_link import BadLink
+from aqmlab.advice.candidates import candidates
 from aqmlab.advice.link import LAN, Direction, Link, Queues
 from aqmlab.advice.runs import Course, Runs
 from aqmlab.audit.findings import Change, Cost, Finding, Queue
