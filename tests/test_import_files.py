@@ -284,7 +284,8 @@ REFUSED = {
     ),
     "two commands in a line": (
         "qdisc htb 1: dev a root refcnt 2\nqdisc htb 1: dev b root refcnt 2\n"
-        "# tc class show dev a; tc class show dev b\nclass htb 1:1 root prio 0 rate 8Mbit ceil 8Mbit burst 1600b\n",
+        "# tc class show dev a; tc class show dev b\n"
+        "class htb 1:1 root prio 0 rate 8Mbit ceil 8Mbit burst 1600b cburst 1600b\n",
         r"f, line 4: htb: of which device it is cannot be told: write the command above it",
     ),
     "a circle of classes": (
@@ -376,6 +377,18 @@ def test_the_command_writes_a_file_that_validates(tmp_path: Path) -> None:
     assert Scenario.load(out).resolved["dumbbell"]["delay"] == "2 ms"
     ran = CliRunner().invoke(app, ["validate", str(out)])
     assert "valid: cake" in ran.output
+
+
+def test_round_trips_of_hosts_near_and_far(tmp_path: Path) -> None:
+    ran = CliRunner().invoke(app, ["import", str(FILES / "wan.sh"), "--out", str(tmp_path), "--rtt", "20-80ms"])
+    assert ran.exit_code == 0, ran.output
+    table = Scenario.load(tmp_path / "link.toml").resolved["dumbbell"]
+    # One way: the link's 1 ms twice, and what is left of 20, 10 and 40 ms.
+    assert (table["delay"], table["receiver_delay"]) == ("1 ms", ["1 ms"])
+    assert table["sender_delay"] == ["18 ms", "8 ms", "38 ms"]
+    ran = CliRunner().invoke(app, ["import", str(FILES / "wan.sh"), "--rtt", "80-20ms"])
+    assert ran.exit_code == 2
+    assert "from the shortest to the longest" in ran.output
 
 
 def test_the_command_refuses_in_one_line(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.cli import options
 from aqmlab.cli.terminal import BAD_USAGE, stop
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def import_(
         ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the scenario to this file; default: print it.")
+        Path | None,
+        options.out(help="Write link.toml to this folder, or the scenario to this file, NAME.toml; default: print it."),
     ] = None,
     down: Annotated[
         str | None, typer.Option("--down", metavar="RATE", help="Rate of a downlink that no file states, as 100mbit.")
@@ -34,7 +36,12 @@ def import_(
         str | None, typer.Option("--up", metavar="RATE", help="Rate of an uplink that no file states, as 20mbit.")
     ] = None,
     rtt: Annotated[
-        str | None, typer.Option("--rtt", metavar="TIME", help="Round trip that no file states; default: 30 ms.")
+        str | None,
+        typer.Option(
+            "--rtt",
+            metavar="TIMES",
+            help="Round trips that no file states: 40ms, or the shortest and the longest with a hyphen.",
+        ),
     ] = None,
     wan: Annotated[
         str, typer.Option("--wan", metavar="DEVICE", help="The device that sends to the line, if that is not clear.")
@@ -66,6 +73,9 @@ def import_(
     if out is None:
         typer.echo(text, nl=False)
         return
+    if out.suffix != ".toml":
+        out.mkdir(parents=True, exist_ok=True)
+        out /= "link.toml"
     write_text(out, text)
     typer.echo(f"written to {out}; `aqmlab advise {out}` says what would be better")
 
@@ -76,11 +86,24 @@ def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str
     return Given(
         down=_quantity("--down", down, "bit/s", "100mbit"),
         up=_quantity("--up", up, "bit/s", "20mbit"),
-        round_trip=_quantity("--rtt", rtt, "s", "40ms"),
+        round_trips=_round_trips(rtt),
         wan=wan,
         lan=lan,
         of=of,
     )
+
+
+def _round_trips(text: str | None) -> tuple[float, ...]:
+    """Read ``40ms`` or ``15-80ms``; a number without a unit has that of the other."""
+    if text is None:
+        return ()
+    low, dash, high = text.partition("-")
+    unit = high.strip().lstrip("0123456789.")
+    ends = (low if low.strip()[-1:].isalpha() else f"{low}{unit}", high) if dash else (text,)
+    found = [_quantity("--rtt", end, "s", "40ms or 15-80ms") or 0.0 for end in ends]
+    if found != sorted(found):
+        raise typer.BadParameter(f"{text}: must be from the shortest to the longest", param_hint="--rtt")
+    return tuple(found)
 
 
 def _quantity(option: str, text: str | None, unit: str, like: str) -> float | None:

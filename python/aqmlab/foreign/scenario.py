@@ -30,11 +30,11 @@ ROUND_TRIP = 0.03
 
 @dataclass(frozen=True)
 class Given:
-    """What the user adds to the files: rates in bit/s of a link whose rate no file has, a round trip in s, names."""
+    """What the user adds to the files: rates in bit/s, the shortest and the longest round trip in s, and names."""
 
     down: float | None = None
     up: float | None = None
-    round_trip: float | None = None
+    round_trips: tuple[float, ...] = ()
     wan: str = ""
     lan: str = ""
     of: str = ""
@@ -269,15 +269,24 @@ def _delays(made: _Document, down: Way | None, up: Way | None, given: Given) -> 
         made.put("delay", stated.get("", "0 s"), told)
         if stated.get("reverse_") != stated.get(""):
             made.put("reverse_delays", [f"0 s: {stated.get('reverse_', '0 s')}"], "the other direction")
-        own = given.round_trip / 2 if given.round_trip else 0.0
-        made.put("sender_delay", time(own) if own else "0 s", "as given" if own else "netem has the delay")
+        own = [trip / 2 for trip in given.round_trips]
+        made.put("sender_delay", [time(each) for each in own] or "0 s", "as given" if own else "netem has the delay")
         made.put("receiver_delay", "0 s")
         return
-    trip = given.round_trip or ROUND_TRIP
-    origin = "as given" if given.round_trip else f"a round trip of {time(trip)} is {_ASSUMED}: give --rtt"
-    made.put("delay", time(trip / 20), origin)
-    made.put("sender_delay", time(trip * 0.4), origin)
-    made.put("receiver_delay", time(trip / 20), origin)
+    trips, origin = _round_trips(given)
+    ends = min(trips) / 20
+    made.put("delay", time(ends), origin)
+    made.put("sender_delay", [time(trip / 2 - 2 * ends) for trip in trips], origin)
+    made.put("receiver_delay", time(ends), origin)
+
+
+def _round_trips(given: Given) -> tuple[list[float], str]:
+    """Return the round trips of hosts, first that of a flow which is alone, and their origin."""
+    if not given.round_trips:
+        return [ROUND_TRIP], f"a round trip of {time(ROUND_TRIP)} is {_ASSUMED}: give --rtt"
+    least, most = given.round_trips[0], given.round_trips[-1]
+    # As `aqmlab advise` takes a range: the geometric mean, the least and the most.
+    return [least] if least == most else [(least * most) ** 0.5, least, most], "as given"
 
 
 def _path(made: _Document, path: Path, given: Given, state: State) -> None:
@@ -302,10 +311,8 @@ def _path(made: _Document, path: Path, given: Given, state: State) -> None:
             made.put(f"{prefix}loss", path.loss[way_], origin(f"loss {way_}"))
     delay = path.delay
     if delay is None:
-        trip = given.round_trip or ROUND_TRIP
-        made.put(
-            "delay", time(trip / 2), "as given" if given.round_trip else f"a round trip of {time(trip)} is {_ASSUMED}"
-        )
+        trips, assumed = _round_trips(given)
+        made.put("delay", time(trips[0] / 2), assumed)
     else:
         made.put("delay", time(delay) if delay else "0 s", origin("delay"))
     for key, delays in (("sender_delay", path.access), ("receiver_delay", path.far)):
