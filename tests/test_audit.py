@@ -183,8 +183,8 @@ def test_a_set_that_is_right_ends_with_status_0(quick_cli: Cli, tmp_path: Path) 
     ("arguments", "message"),
     [
         (["none.txt"], "'none.txt': No such file or directory"),
-        (["tc.txt", "--up", "40ms"], "40ms: must be a rate, such as 20mbit"),
-        (["tc.txt", "--rtt", "0ms"], "0ms: must be a time, such as 40ms"),
+        (["tc.txt", "--up", "40ms"], "40ms: must be a rate above 0"),
+        (["tc.txt", "--rtt", "0ms"], "0ms: must be above 0, from the shortest to the longest"),
         (["tc.txt", "--link-layer", "cable"], "cable: must be tc's words for CAKE"),
         (["empty.txt"], "empty.txt: empty: save again"),
         (["iperf3.json"], "iperf3.json: no queue and no configuration of one: give what `tc -s -d qdisc show` prints"),

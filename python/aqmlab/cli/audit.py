@@ -28,9 +28,7 @@ def audit(
     ],
     down: options.Down = None,
     up: Annotated[str | None, typer.Option("--up", metavar="RATE", help="Rate of the uplink.")] = None,
-    rtt: Annotated[
-        str | None, typer.Option("--rtt", metavar="TIME", help="Round-trip time without queueing: '40 ms'.")
-    ] = None,
+    rtt: options.Rtt = None,
     link_layer: options.LinkLayer = None,
     no_cost: Annotated[bool, typer.Option("--no-cost", help="Do not simulate what a finding costs.")] = False,
     seeds: Annotated[int, options.seeds("Simulate each finding N times.")] = 5,
