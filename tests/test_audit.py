@@ -15,6 +15,7 @@ from conftest import ROOT, Cli
 
 from aqmlab.advice.advise import configurations
 from aqmlab.advice.link import Link
+from aqmlab.advice.runs import Runs
 from aqmlab.audit.audit import Audit, audit
 from aqmlab.audit.cost import costed
 from aqmlab.audit.findings import Cost, Grade
@@ -123,7 +124,8 @@ def test_a_cost_is_a_paired_difference(tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     found = audited(tmp_path / "set", "cake", [*edits, ("sqm", "", "")], given=given)
     assert [each.rule for each in found.findings] == ["above-link", "no-split-gso", "no-split-gso"]
-    above, unsplit, _ = costed(found.findings, found.router, tmp_path / "store", 2)
+    (above, unsplit, _), stopped = costed(found.findings, found.router, tmp_path / "store", 2)
+    assert stopped is None
     assert isinstance(above.cost, Cost)
     present, mended, more = above.cost.delay
     assert present.n == mended.n == more.n == 2
@@ -146,7 +148,7 @@ def test_the_cost_of_a_fault_is_that_of_it_alone(tmp_path: Path) -> None:
     (tmp_path / "set").mkdir()
     found = audited(tmp_path / "set", "cake", [*edits, ("sqm", "", "")], given=given)
     assert [each.rule for each in found.findings] == ["above-link", "overhead"]
-    for each in costed(found.findings, found.router, tmp_path / "store", 2):
+    for each in costed(found.findings, found.router, tmp_path / "store", 2)[0]:
         assert isinstance(each.cost, Cost)
         present, mended, _ = each.cost.delay
         assert None not in (present.mean, mended.mean)
@@ -183,8 +185,8 @@ def test_a_set_that_is_right_ends_with_status_0(quick_cli: Cli, tmp_path: Path) 
     ("arguments", "message"),
     [
         (["none.txt"], "'none.txt': No such file or directory"),
-        (["tc.txt", "--up", "40ms"], "40ms: must be a rate, such as 20mbit"),
-        (["tc.txt", "--rtt", "0ms"], "0ms: must be a time, such as 40ms"),
+        (["tc.txt", "--up", "40ms"], "40ms: must be a rate above 0"),
+        (["tc.txt", "--rtt", "0ms"], "0ms: must be above 0, from the shortest to the longest"),
         (["tc.txt", "--link-layer", "cable"], "cable: must be tc's words for CAKE"),
         (["empty.txt"], "empty.txt: empty: save again"),
         (["iperf3.json"], "iperf3.json: no queue and no configuration of one: give what `tc -s -d qdisc show` prints"),
@@ -252,3 +254,20 @@ def test_a_line_of_dummynet_is_read(line: str, options: Mapping[str, str]) -> No
 )
 def test_a_rate_of_dummynet_is_read(text: str, bits: float | None) -> None:
     assert rate(text) == bits
+
+
+def test_ctrl_c_keeps_the_costs_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    edits = [("tc.txt", "38Mbit", "1100Kbit"), ("tc.txt", "95Mbit", "4200Kbit"), ("sqm", "", "")]
+    (tmp_path / "set").mkdir()
+    found = audited(tmp_path / "set", "cake", edits, given=Given(4e6, 1e6, 0.02))
+    perform, calls = Runs.perform, []
+
+    def once(runs: Runs, wanted: Any) -> BaseException | None:
+        calls.append(1)
+        return perform(runs, wanted) if len(calls) == 1 else KeyboardInterrupt()
+
+    monkeypatch.setattr(Runs, "perform", once)
+    (first, second), stopped = costed(found.findings, found.router, tmp_path / "store", 1)
+    assert isinstance(first.cost, Cost)
+    assert second.cost is None
+    assert isinstance(stopped, KeyboardInterrupt)

@@ -135,7 +135,7 @@ class Link:
         who = users_of(users)
         drained = _drained(Scenario.load(who.like))
         rates = _rate("--down", down, drained), _rate("--up", up, drained)
-        least, most = _round_trips(rtt)
+        least, most = round_trips(rtt)
         delays = _delays(least, most)
         named = f"{_shown(rates[0])} down and {_shown(rates[1])} up, round trips of {_span(least, most)}"
         return cls(
@@ -339,7 +339,7 @@ def _rate(option: str, text: str, drained: float) -> float:
     return float(round(converted[0]))
 
 
-def _round_trips(text: str) -> tuple[float, float]:
+def round_trips(text: str) -> tuple[float, float]:
     """Read ``15-80ms``, ``15ms-80ms`` or ``40 ms`` as times in s; a number without a unit has that of the other."""
     parts = re.fullmatch(r"\s*([\d.]+)\s*([a-zµ]*)\s*(?:(?:-|to|\.\.)\s*([\d.]+)\s*([a-zµ]+))?\s*", text)
     if parts:

@@ -18,7 +18,7 @@ from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import candidates
 from aqmlab.advice.link import LAN, Direction, Link, Queues
-from aqmlab.advice.runs import Course, Runs
+from aqmlab.advice.runs import Course, Runs, RunsFailed
 from aqmlab.audit.findings import Change, Cost, Finding, Queue
 from aqmlab.audit.router import OTHER, Router
 from aqmlab.foreign.disciplines import NoCounterpart, discipline
@@ -43,8 +43,8 @@ def costed(
     seeds: int = SEEDS,
     jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
-) -> list[Finding]:
-    """Return findings with their costs.
+) -> tuple[list[Finding], BaseException | None]:
+    """Return findings with their costs, and the reason if not all could be had.
 
     Parameters
     ----------
@@ -64,14 +64,9 @@ def costed(
     Returns
     -------
     list of Finding
-        In the same order.
-
-    Raises
-    ------
-    RunsFailed
-        If a run aborts.
-    KeyboardInterrupt
-        After Ctrl-C.
+        In the same order; the last ones are as before if something stopped the simulations.
+    RunsFailed or KeyboardInterrupt or None
+        That: a run that aborted, or Ctrl-C.
     """
     runs = Runs(store, jobs)
     found = []
@@ -88,8 +83,10 @@ def costed(
             cost, assumed = _cost(_alone(one.change, rest), router, runs, seeds)
         except (BadLink, NoCounterpart, _core.ScenarioError) as error:
             cost, assumed = f"not simulated: {str(error).splitlines()[0]}", ()
+        except (KeyboardInterrupt, RunsFailed) as reason:
+            return [*found, *findings[place:]], reason
         found.append(one.costing(cost, assumed))
-    return found
+    return found, None
 
 
 def _alone(change: Change, rest: Sequence[Change]) -> Change:

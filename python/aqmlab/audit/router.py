@@ -11,6 +11,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
+from aqmlab.advice.link import round_trips
 from aqmlab.audit.findings import Change, Queue
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, State
 
@@ -50,7 +51,7 @@ def marks(qdisc: Qdisc) -> int:
 
 @dataclass(frozen=True)
 class Given:
-    """What the files do not say: the rates of the link in bit/s, its round trip in s, and its layer in tc's words."""
+    """What the files lack: the rates of the link in bit/s, its longest round trip in s, its layer in tc's words."""
 
     down: float | None = None
     up: float | None = None
@@ -65,9 +66,9 @@ class Given:
                 "--link-layer", f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …"
             )
         return cls(
-            _read("--down", down, "bit/s", "a rate, such as 100mbit"),
-            _read("--up", up, "bit/s", "a rate, such as 20mbit"),
-            _read("--rtt", rtt, "s", "a time, such as 40ms"),
+            _rate("--down", down),
+            _rate("--up", up),
+            None if rtt is None else round_trips(rtt)[1],
             layer,
         )
 
@@ -76,12 +77,12 @@ class Given:
         return self.down if way == "down" else self.up
 
 
-def _read(option: str, text: str | None, unit: str, like: str) -> float | None:
+def _rate(option: str, text: str | None) -> float | None:
     if text is None:
         return None
     found = _core.in_base_unit(text)
-    if found is None or found[1] != unit or not found[0] > 0:
-        raise BadLink(option, f"{text}: must be {like}")
+    if found is None or found[1] != "bit/s" or not found[0] > 0:
+        raise BadLink(option, f"{text}: must be a rate above 0, such as '100 Mbit/s' or 100mbit")
     return found[0]
 
 

@@ -41,14 +41,7 @@ def advise(
     up: Annotated[
         str | None, typer.Option("--up", metavar="RATE", help="Rate of the uplink; default: that of the downlink.")
     ] = None,
-    rtt: Annotated[
-        str | None,
-        typer.Option(
-            "--rtt",
-            metavar="TIMES",
-            help="Round-trip times without queueing: '40 ms', or the shortest and the longest with a hyphen.",
-        ),
-    ] = None,
+    rtt: options.Rtt = None,
     users: Annotated[
         str,
         typer.Option(

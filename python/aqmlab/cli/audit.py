@@ -28,9 +28,7 @@ def audit(
     ],
     down: options.Down = None,
     up: Annotated[str | None, typer.Option("--up", metavar="RATE", help="Rate of the uplink.")] = None,
-    rtt: Annotated[
-        str | None, typer.Option("--rtt", metavar="TIME", help="Round-trip time without queueing: '40 ms'.")
-    ] = None,
+    rtt: options.Rtt = None,
     link_layer: options.LinkLayer = None,
     no_cost: Annotated[bool, typer.Option("--no-cost", help="Do not simulate what a finding costs.")] = False,
     seeds: Annotated[int, options.seeds("Simulate each finding N times.")] = 5,
@@ -46,6 +44,7 @@ def audit(
     mends it. The exit status is 7 if anything is wrong or doubtful, and 0 if not.
     """
     from aqmlab.advice.bad_link import BadLink
+    from aqmlab.advice.runs import RunsFailed
     from aqmlab.audit.audit import audit as audited
     from aqmlab.audit.router import Given
     from aqmlab.foreign.model import Unreadable
@@ -63,24 +62,20 @@ def audit(
     if not (state.qdiscs or state.sections or state.shapers):
         stop(BAD_USAGE, f"{files[0]}: no queue and no configuration of one: give what `tc -s -d qdisc show` prints")
     found = audited(state, given)
-    if not no_cost:
-        found = _costed(found, seeds, jobs)
+    found, reason = (found, None) if no_cost else _costed(found, seeds, jobs)
     deliver(found, json, None, lambda folder: [])
+    if reason is not None:
+        failed = isinstance(reason, RunsFailed)
+        problem = str(reason) if failed else "interrupted: some costs are missing; --no-cost leaves all of them out"
+        stop(FAILED if failed else interrupted_status(), problem)
     if found.findings:
         raise typer.Exit(FOUND)
 
 
-def _costed(found: Audit, seeds: int, jobs: int | None) -> Audit:
-    """Return an audit with costs; after Ctrl-C or a failure print it without those that are missing, and exit."""
-    from aqmlab.advice.runs import RunsFailed
+def _costed(found: Audit, seeds: int, jobs: int | None) -> tuple[Audit, BaseException | None]:
+    """Return an audit with costs, and the reason if some are missing: Ctrl-C, or a run that failed."""
     from aqmlab.audit.cost import costed
 
     with one_interrupt(), tempfile.TemporaryDirectory() as store, progress_bar(lambda: "simulating costs") as show:
-        try:
-            return found.with_(costed(found.findings, found.router, Path(store), seeds, jobs, show))
-        except KeyboardInterrupt:
-            status, reason = interrupted_status(), "interrupted: the costs are missing; --no-cost leaves them out"
-        except RunsFailed as error:
-            status, reason = FAILED, str(error)
-    typer.echo(repr(found))
-    stop(status, reason)
+        findings, reason = costed(found.findings, found.router, Path(store), seeds, jobs, show)
+        return found.with_(findings), reason

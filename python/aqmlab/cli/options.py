@@ -147,6 +147,14 @@ Settings = Annotated[
 Down = Annotated[
     str | None, typer.Option("--down", metavar="RATE", help="Rate of the downlink: '100 Mbit/s' or 100mbit.")
 ]
+Rtt = Annotated[
+    str | None,
+    typer.Option(
+        "--rtt",
+        metavar="TIMES",
+        help="Round-trip times without queueing: '40 ms', or the shortest and the longest with a hyphen.",
+    ),
+]
 LinkLayer = Annotated[
     str | None,
     typer.Option(
