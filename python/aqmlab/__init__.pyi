@@ -1,6 +1,9 @@
 from ._core import ScenarioError as ScenarioError
 from ._core import __version__ as __version__
 from .advice.ask import advise as advise
+from .advice.autorate import Law as Law
+from .advice.autorated import Autorated as Autorated
+from .advice.autorated import autorate as autorate
 from .analysis.loop import Analysis as Analysis
 from .analysis.loop import analyse as analyse
 from .archive.container import ArchiveError as ArchiveError

@@ -5,10 +5,11 @@ use crate::own::caught;
 use crate::series::Stream;
 use crate::{Scenario, unsupported};
 use aqm::unit::{Span, Time};
-use netsim::{FlowRow, Run, RunOptions, WindowSample};
+use netsim::{FlowRow, Run, RunOptions, Seen, WindowSample};
 use pcapng::links::Links;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
+use run::Column;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -56,19 +57,20 @@ fn advance_to_file(
 #[pymethods]
 impl Simulation {
     #[new]
-    #[pyo3(signature = (scenario, seed, accounted=false, pcapng=None, interpreted=false))]
+    #[pyo3(signature = (scenario, seed, accounted=false, pcapng=None, interpreted=false, live=false))]
     fn new(
         scenario: &Scenario,
         seed: u64,
         accounted: bool,
         pcapng: Option<PathBuf>,
         interpreted: bool,
+        live: bool,
     ) -> PyResult<Self> {
         let scenario = scenario.checked()?.clone();
         scenario.computed().map_err(unsupported)?;
         let create = |path| Links::new(BufWriter::new(File::create(path)?), &scenario);
         let file = pcapng.map(create).transpose()?;
-        let options = RunOptions { accounted, tap: file.is_some(), live: false };
+        let options = RunOptions { accounted, tap: file.is_some() || live, live };
         Ok(Self { run: Run::new(scenario, seed, options), look: Look::new(), file, interpreted })
     }
 
@@ -87,6 +89,31 @@ impl Simulation {
         })?;
         written?;
         done.map(|()| goes_on)
+    }
+
+    /// Follows a changed scenario from now on, as a live run can.
+    fn follow(&mut self, scenario: &Scenario) -> PyResult<()> {
+        self.run.follow(scenario.checked()?).map_err(unsupported)
+    }
+
+    /// The packets that the links of a live run have sent since the last call, those that were lost left out: the time in
+    /// s, the link and the traffic entry by number, the number in its flow, bytes, and the time in s that it waited.
+    fn sent(&mut self, py: Python<'_>) -> Stream {
+        let seen = self.run.seen(self.run.now());
+        let sent: Vec<_> = seen.into_iter().filter(|seen| seen.lost.is_none()).collect();
+        let column = |name: &str, value: &dyn Fn(&Seen) -> f64| Column {
+            name: name.to_owned(),
+            values: sent.iter().map(value).collect(),
+        };
+        let columns = vec![
+            column("t", &|seen| seen.at.secs()),
+            column("link", &|seen| seen.link as f64),
+            column("entry", &|seen| seen.class as f64),
+            column("number", &|seen| f64::from(seen.seq)),
+            column("bytes", &|seen| f64::from(seen.size)),
+            column("waited", &|seen| seen.waited.secs()),
+        ];
+        py.detach(|| Stream::new(columns))
     }
 
     #[getter]
