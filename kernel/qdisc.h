@@ -285,13 +285,16 @@ INLINE void read_header(struct sk_buff *skb, struct packet *packet)
 INLINE void read_header(struct sk_buff *skb, struct packet *packet) {}
 #endif
 
+/* Marks that wait for packets: as many as a burst has, so that the end of an overload leaves few to another flow. */
+#define MOST_OWED 16
+
 /* A queue discipline may not write to packets: the next one that is ECN-capable carries the mark. */
 INLINE void owe(struct qdisc *q, const struct packet *packet)
 {
     u32 ifindex = q->ifindex;
     u64 *owed = bpf_map_lookup_elem(&marks, &ifindex);
     q->counts.marks++;
-    if (owed && !packet->ce)
+    if (owed && !packet->ce && *owed < MOST_OWED)
         __sync_fetch_and_add(owed, 1);
 }
 

@@ -85,8 +85,11 @@ def test_the_machine_is_asked_first(quick_cli: Cli, monkeypatch: pytest.MonkeyPa
             "weights = [1.0, 2.0]: must be at its default [1.0], since the kernel's",
         ),
         (["codel", "dev", "lo", *RATE], "codel: must be one of lred, or a class in a file, FILE.py:CLASS"),
-        (["lred", "dev", "lo", "--rate", "fast"], "fast: must be at least 1, in bit/s"),
-        (["lred", "dev", "lo", "--buffer", "2 ms"], "2 ms: must be at least 1, in packets or bytes"),
+        (["lred", "dev", "lo", "--rate", "fast"], "fast: must be a number with its unit, at least 1, in bit/s"),
+        (
+            ["lred", "dev", "lo", "--buffer", "2 ms"],
+            "2 ms: must be a number with its unit, at least 1, in packets or bytes",
+        ),
     ],
 )
 def test_what_cannot_be_loaded_is_refused(

@@ -10,7 +10,7 @@ The pingers are one, whose answers are shared by six baselines in turn. Without 
 stalls, and for reflectors that misbehave. Numbers are real, not integers.
 
 # Sources
-cake-autorate 3: ``defaults.sh``, ``cake-autorate.sh`` and ``README.md``.
+cake-autorate 3: its defaults, its main script and its description.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def calibrate(
     ] = None,
     figure_format: options.FigureFormat = None,
 ) -> None:
-    """Estimate a link from measurements: rate, round trip, buffer and queue discipline.
+    """Estimate a link and its queue discipline from measurements.
 
     Links that may be are simulated with the transfers of the measurement, and count by how like it they are. Values
     have 90 % intervals, and each family of disciplines has a probability: drop tail, head drop, RED, CoDel, PIE.

@@ -171,7 +171,9 @@ def _number(option: str, text: str, *units: str) -> int:
 
     number, unit = _core.in_base_unit(text) or (0.0, "")
     if unit not in units or number < 1:
-        raise typer.BadParameter(f"{text}: must be at least 1, in {' or '.join(units)}", param_hint=option)
+        raise typer.BadParameter(
+            f"{text}: must be a number with its unit, at least 1, in {' or '.join(units)}", param_hint=option
+        )
     return round(number) if unit == units[0] else 0
 
 
@@ -180,10 +182,10 @@ def _refusals() -> Iterator[None]:
     """Stop with what this machine lacks, or with what the kernel states where it refuses."""
     from aqmlab.execute.preflight import obstacles
 
-    if lacking := obstacles():
-        stop(FAILED, "\n".join(f"{one.name}: {one.found}. {one.spoils}\nfix: {one.fix}" for one in lacking))
     if os.geteuid() != 0:
         stop(FAILED, "only root may see and change what is loaded; fix: sudo aqmlab kernel …")
+    if lacking := obstacles():
+        stop(FAILED, "\n".join(f"{one.name}: {one.found}. {one.spoils}\nfix: {one.fix}" for one in lacking))
     other = False
     with suppress(PermissionError):  # in a container, which has a namespace of its own anyway
         other = not os.path.samefile("/proc/self/ns/net", "/proc/1/ns/net")

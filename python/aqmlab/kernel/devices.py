@@ -10,7 +10,7 @@ import signal
 import socket
 import struct
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,9 +66,9 @@ def load(law: Object, spec: str, device: str, link: Link, numbers: Sequence[int]
         With what the kernel says. If it has accepted the law and refuses it on this device alone, the device has the
         kernel's default afterwards; otherwise all is as before.
     """
-    with _alone():
+    with _alone() as stop:
         ifindex, folder = _ifindex(device), FOLDER / law.kind
-        _register(law, device, folder)
+        _register(law, device, folder, stop)
         _remove(device, ifindex)
         try:
             values = struct.pack(f"={3 + len(numbers)}q", link.rate, link.packets, link.bytes, *numbers)
@@ -84,21 +84,22 @@ def load(law: Object, spec: str, device: str, link: Link, numbers: Sequence[int]
             raise
 
 
-def _register(law: Object, device: str, folder: Path) -> None:
+def _register(law: Object, device: str, folder: Path, stop: Callable[[], None]) -> None:
     """Register a law, unless it is registered; another version of it only if no other device has that."""
     file = _file(law.kind).path
     if folder.is_dir() and file.read_bytes() == law.path.read_bytes():
         return
     others = [one["dev"] for one in _qdiscs(None) if one["kind"] == law.kind and one["dev"] != device]
     if others:
-        raise OSError(f"{law.kind}: {', '.join(others)} has another version of it; unload it there first")
+        raise OSError(
+            f"{law.kind}: {', '.join(others)} has another version of it, or another law of its name; unload it there first"
+        )
     if not os.path.ismount(BPFFS):
         subprocess.run(["mount", "-t", "bpf", "bpf", str(BPFFS)], check=False, capture_output=True)
 
     def accepted() -> None:
         # The verifier needs seconds, all else milliseconds: whoever has lost patience meanwhile is heard here.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
-        signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
+        stop()
         if folder.is_dir():
             _forget(folder)
         shutil.copy(law.path, file)
@@ -153,8 +154,10 @@ def speed(device: str) -> int:
 
 
 def loaded(device: str | None = None) -> list[Loaded]:
-    """Return the queue disciplines of aqmlab on a device, or on all."""
+    """Return the queue disciplines of aqmlab on a device, or on all; raise OSError if there is no such device."""
     found = []
+    if device:
+        _ifindex(device)
     for entry in _qdiscs(device):
         if entry["kind"].startswith(_PREFIX) and (one := _loaded(entry)):
             found.append(one)
@@ -255,17 +258,37 @@ def _sweep() -> None:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
-    """Let one command at a time load and unload, without interruption; then the laws without a queue go."""
+def _alone() -> Iterator[Callable[[], None]]:
+    """Let one command at a time load and unload, as `_signals_wait` does; then the laws without a queue go."""
     _RUN.mkdir(exist_ok=True)
     lock = os.open(_RUN, os.O_RDONLY)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, _STOPPING)
-        try:
-            yield
-        finally:
-            _sweep()
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        with _signals_wait() as stop:
+            try:
+                yield stop
+            finally:
+                _sweep()
     finally:
         os.close(lock)
+
+
+@contextmanager
+def _signals_wait() -> Iterator[Callable[[], None]]:
+    """Let signals that end the program wait; yield a function with which one that has come ends it at once."""
+    came: list[int] = []
+    # Not blocked, since another thread would take them.
+    before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _STOPPING}
+
+    def stop() -> None:
+        for number in came[:1]:
+            came.clear()
+            signal.signal(number, before[signal.Signals(number)])
+            signal.raise_signal(number)
+
+    try:
+        yield stop
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        stop()

@@ -64,6 +64,11 @@ class Law(Unit):
     joined = staticmethod(joined)
 
     def __init__(self, declared: Declared, name: str) -> None:
+        if not name.isascii():
+            place = where(declared.file, line_of(declared.cls))
+            raise NotCompiled(
+                f"{place}: {name}: the kernel's names are ASCII: rename the class, or give --name to port"
+            )
         self.name = name
         self.parameters = {one.name: one for one in declared.parameters}
         self.of_port: set[str] = set()
