@@ -1,4 +1,4 @@
-"""`aqmlab calibrate` and `probe-plan`: what they say of recordings of the Linux kernel, and of unusable ones."""
+"""`aqmlab calibrate` and `probe-plan`: their answers to recordings of the Linux kernel, and to unusable ones."""
 
 import json
 from collections.abc import Callable

@@ -49,7 +49,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """What measurements say of a link.
+    """A link as measurements show it.
 
     Rates are in bit/s of IP packets, times in s, the buffer in bytes of IP packets. ``families`` has the probability of
     each family, ``fair`` that flows have queues of their own.
@@ -86,7 +86,7 @@ class Calibration:
         return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
 
     def link(self) -> Scenario:
-        """Return that scenario for `aqmlab advise`; the other direction has the same rate, which nobody measured."""
+        """Return that scenario for `aqmlab advise`; the other direction has the same rate, a guess."""
         return self.scenario().with_({"dumbbell.reverse_rate": "auto"})
 
     def simulated(self) -> View:
@@ -139,7 +139,7 @@ def calibrate(
     OSError
         If a file cannot be read.
     ValueError
-        If a file is torn or of another tool, or the measurement tells nothing; the text says what to record instead.
+        If a file is torn or of another tool, or nothing follows from the files; the text has commands that would do.
     """
     found = recorded(files)
     base, trip = _base(found)

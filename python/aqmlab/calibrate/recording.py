@@ -21,7 +21,7 @@ LONGEST = 30.0
 """Seconds of load that are looked at: what a queue does later it did before."""
 
 SHORTEST = 5.0
-"""Seconds of load from which anything can be told."""
+"""The least seconds of load from which anything follows."""
 
 IDLE = 5
 """Round trips without load that are needed."""
@@ -33,7 +33,7 @@ _HOW = "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t
 
 
 class Unusable(ValueError):  # noqa: N818  the measurement is at fault
-    """Raised if nothing can be told from measurements; the text says what to record instead."""
+    """Raised if nothing follows from measurements; the text has the commands that would do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Recording:
     ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
     ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP
     packets in bit/s that brought data, ``repeated`` the segments sent again in a bin, ``tcp`` the round trip in s that
-    the senders measured: NaN throughout if nobody recorded it.
+    the senders measured: NaN throughout if no tool recorded it.
     """
 
     hosts: Sequence[Host]
@@ -86,7 +86,7 @@ class Recording:
 def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
     """Read files of one measurement.
 
-    Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing can be told.
+    Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing follows from it.
     """
     return together([one for file in files for one in measured.read(file)])
 

@@ -22,7 +22,7 @@ NAMES = {
 
 
 def text(found: Calibration) -> str:
-    """Lay out what was found: the link, the discipline, and from what it was taken."""
+    """Lay out a calibration: the link, the discipline, and its files."""
     rows = [
         ("Rate of IP packets", found.rate, 1e6, "Mbit/s"),
         ("Round trip without queue", found.base_rtt, 1e-3, "ms"),
