@@ -18,6 +18,9 @@ from aqmlab.presenters import presented
 from aqmlab.runs.replication import run
 from aqmlab.scenario import Scenario
 
+UNLIKE = 5.0
+"""The distance, a mean square in units of the scatter, from which no link is like the measurement."""
+
 SURE = 0.6
 """The least probability with which a family is named."""
 
@@ -73,6 +76,11 @@ class Calibration:
         return name if probability >= SURE else None
 
     @property
+    def fits(self) -> bool:
+        """Whether any simulated link is like the measurement."""
+        return float(self.posterior.distances.min()) < UNLIKE
+
+    @property
     def best(self) -> int:
         """The place of the link, of the kind that is most probable, that is most alike."""
         kinds = {name: self.posterior.probability(name.__eq__) for name in KINDS}
@@ -103,6 +111,7 @@ class Calibration:
             "families": dict(self.families),
             "family": self.family,
             "fair": self.fair,
+            "fits": self.fits,
             "other_traffic": self.other,
             "measurements": list(self.recording.names),
             "simulated": len(self.posterior.points),
