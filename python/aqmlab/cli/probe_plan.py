@@ -26,7 +26,9 @@ def probe_plan(
     rate: Annotated[
         str | None, typer.Option("--rate", metavar="RATE", help="Rate of the link: '100 Mbit/s' or 100mbit.")
     ] = None,
-    rtt: Annotated[str | None, typer.Option("--rtt", metavar="TIME", help="Round trip without queue: '40 ms'.")] = None,
+    rtt: Annotated[
+        str | None, typer.Option("--rtt", metavar="TIMES", help="Round trip without queue: '40 ms'.")
+    ] = None,
     buffer: Annotated[
         str | None,
         typer.Option("--buffer", metavar="SIZE", help="The buffer if it is known, '250 kB' or '100 packets'."),
