@@ -217,7 +217,8 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
     buffers = np.array([one["buffer"] for one in values])
     rate = _quantiles(rates, post.weights, 0.006)
     # It holds what was seen in it; if it never was full, nothing else bounds it from below.
-    seen_full = float(view.delay.max()) * rate.value / 8
+    fair = post.probability(lambda kind: KINDS[kind].fair)
+    longest = float(np.nan_to_num(view.tcp).max() if fair > 0.5 else view.delay.max())
     buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)
     families = dict.fromkeys(FAMILIES, 0.0)
     for name, kind in KINDS.items():
@@ -226,11 +227,11 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
         found,
         trip,
         rate,
-        replace(buffer, low=min(buffer.low, seen_full)),
-        replace(time, low=min(time.low, float(view.delay.max()))),
+        replace(buffer, low=min(buffer.low, longest * rate.value / 8)),
+        replace(time, low=min(time.low, longest)),
         float(np.dot([one["other"] > 0 for one in values], post.weights)),
         families,
-        post.probability(lambda kind: KINDS[kind].fair),
+        fair,
         post,
         view,
     )
