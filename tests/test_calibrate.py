@@ -1,4 +1,4 @@
-"""`aqmlab calibrate` and `probe-plan`: what they say of recordings of the Linux kernel, and of unusable ones."""
+"""`aqmlab calibrate` and `probe-plan`: their answers to recordings of the Linux kernel, and to unusable ones."""
 
 import json
 from collections.abc import Callable
@@ -7,8 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Cli
 from oracle.calibrate import cases, judge, recordings
 
+from aqmlab import Scenario
+from aqmlab.advice.link import Link
 from aqmlab.calibrate import calibrate, inference, plan
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load, prior
 from aqmlab.calibrate.recording import Host, recorded
@@ -22,6 +25,13 @@ Document = dict[str, Any]
 def files(tmp_path: Path) -> list[Path]:
     """What irtt and iperf3 would have written of a link of 9.9 Mbit/s and 61 ms with head drop at 381 packets."""
     return recordings.write(recordings.stored()[16], tmp_path)
+
+
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search with few links."""
+    monkeypatch.setattr(inference, "FIRST", 10)
+    monkeypatch.setattr(inference, "EACH", 30)
 
 
 def changed(file: Path, change: Callable[[Document], object]) -> None:
@@ -38,14 +48,13 @@ def refusal(files: list[Path]) -> str:
     return text
 
 
-def test_link_of_the_kernel_is_found_and_found_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inference, "FIRST", 10)
-    monkeypatch.setattr(inference, "EACH", 30)
+def test_link_of_the_kernel_is_found_and_found_again(few: None, tmp_path: Path) -> None:
     files = recordings.write(recordings.stored()[39], tmp_path)
     found, again = calibrate(files), calibrate(files)
     one = judge.Judged(39, cases.truth(cases.case(39)), found)
     assert [one.covers(name) for name in judge.UNITS] == [True] * 3
     assert found.family == "pie"
+    assert found.fits
     assert sum(found.families.values()) == pytest.approx(1)
     assert found.document() == again.document()
     found.link().check()
@@ -61,6 +70,28 @@ def test_lost_probes_and_what_the_server_counted_are_read(tmp_path: Path) -> Non
     # In the first interval nothing was acknowledged yet.
     assert len(transfer.transfer.trips) == len(transfer.rates) - 1
     assert sum(count for _, count in transfer.transfer.repeated) == transfer.metrics["retransmits"]
+
+
+def test_file_of_flent_has_both_and_its_idle_time(tmp_path: Path) -> None:
+    stored = recordings.stored()[39]
+    rates = [octets * 80 / 1e6 for octets in stored["bytes"][0]]
+    pings = [{"t": 1e9 + number / 50, "val": trip / 1e3} for number, trip in enumerate(stored["trips_us"]) if trip]
+    document = {
+        "version": 4,
+        "metadata": {"SERIES_META": {}},
+        "x_values": [number / 10 for number in range(len(rates))],
+        "results": {
+            "TCP upload::1": [None if number < 30 else rate for number, rate in enumerate(rates)],
+            "Ping (ms) ICMP": [None] * len(rates),
+        },
+        "raw_values": {"Ping (ms) ICMP": pings},
+    }
+    (tmp_path / "test.flent").write_text(json.dumps(document))
+    found = recorded([tmp_path / "test.flent"])
+    assert len(found.idle) == pytest.approx(150, abs=5)
+    assert found.seconds == pytest.approx(20, abs=0.2)
+    assert found.rate.mean() == pytest.approx(np.mean(rates[30:]) * 1e6 * 1500 / 1448, rel=0.01)
+    assert np.isnan(found.repeated).all()
 
 
 def test_rate_is_that_with_a_queue_though_late_data_comes_at_once() -> None:
@@ -93,6 +124,11 @@ def test_families_have_the_same_probability_before_the_measurement() -> None:
 def test_transfers_alone_and_probe_alone_tell_nothing(files: list[Path]) -> None:
     assert "no probe of the round trip" in refusal(files[1:])
     assert "no load: record `irtt client" in refusal(files[:1])
+
+
+def test_capture_is_refused(files: list[Path]) -> None:
+    files[1].write_bytes(bytes.fromhex("d4c3b2a1") + bytes(20))
+    assert "iperf3-1.json: a capture, which is not read here: record `irtt client" in refusal(files)
 
 
 def test_files_recorded_apart_are_refused(files: list[Path]) -> None:
@@ -150,3 +186,39 @@ def test_plan_says_that_more_is_told_by_more(monkeypatch: pytest.MonkeyPatch) ->
     assert most > least
     assert all(0 <= value <= 1 for tells in found.tells for value in tells.values())
     assert found.ways[found.best].command in repr(found)
+
+
+def test_command_writes_a_link_for_advise_and_run(few: None, quick_cli: Cli, tmp_path: Path) -> None:
+    files = recordings.write(recordings.stored()[39], tmp_path)
+    done = quick_cli("calibrate", *files, "--out", "out", "--figure-format", "svg")
+    assert done.returncode == 0, done.stderr
+    assert "Rate of IP packets" in done.stdout
+    out = tmp_path / "out"
+    assert {path.name for path in out.iterdir()} == {"calibration.json", "calibrated.toml", "figure.svg"}
+    document = json.loads((out / "calibration.json").read_text())
+    link = Link.of(Scenario.load(out / "calibrated.toml"), "calibrated.toml", "home")
+    assert document["rate"]["low"] * 0.95 < link.queues.down.rate < document["rate"]["high"] * 1.05
+    assert link.queues.down.aqm["name"] == document["family"]
+    assert quick_cli("run", out / "calibrated.toml").returncode == 0
+
+
+def test_measurement_like_no_link_is_said_to_be_so(few: None, tmp_path: Path) -> None:
+    files = recordings.write(recordings.stored()[39], tmp_path)
+
+    def restless(document: Document) -> None:
+        for number, trip in enumerate(document["round_trips"]):
+            if number > 160 and trip["delay"]:
+                trip["delay"]["rtt"] += number % 2 * 2_000_000_000
+
+    changed(files[0], restless)
+    found = calibrate(files)
+    assert not found.fits
+    assert "No simulated link is like the measurement" in repr(found)
+
+
+def test_command_refuses_in_one_line(quick_cli: Cli, files: list[Path]) -> None:
+    done = quick_cli("calibrate", files[1])
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "no probe of the round trip beside the transfer: record `irtt" in done.stderr
+    assert "--rate" in quick_cli("probe-plan", "--rtt", "20ms").stderr
+    assert "--buffer" in quick_cli("probe-plan", "--rtt", "20ms", "--rate", "1mbit", "--buffer", "5 Hz").stderr

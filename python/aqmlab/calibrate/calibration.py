@@ -18,6 +18,9 @@ from aqmlab.presenters import presented
 from aqmlab.runs.replication import run
 from aqmlab.scenario import Scenario
 
+UNLIKE = 5.0
+"""The distance, a mean square in units of the scatter, from which no link is like the measurement."""
+
 SURE = 0.6
 """The least probability with which a family is named."""
 
@@ -31,7 +34,7 @@ BUSY = 0.4
 """The least share of the time with a queue that counts as most."""
 
 _BASE = 20
-"""Of the shortest round trips, that of which rank is surely no shorter than the true one."""
+"""The rank among the shortest round trips of one that is surely no shorter than the true one; at most a tenth."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ class Interval:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
-    """What measurements say of a link.
+    """A link as measurements show it.
 
     Rates are in bit/s of IP packets, times in s, the buffer in bytes of IP packets. ``families`` has the probability of
     each family, ``fair`` that flows have queues of their own.
@@ -73,6 +76,11 @@ class Calibration:
         return name if probability >= SURE else None
 
     @property
+    def fits(self) -> bool:
+        """Whether any simulated link is like the measurement."""
+        return float(self.posterior.distances.min()) < UNLIKE
+
+    @property
     def best(self) -> int:
         """The place of the link, of the kind that is most probable, that is most alike."""
         kinds = {name: self.posterior.probability(name.__eq__) for name in KINDS}
@@ -86,7 +94,7 @@ class Calibration:
         return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
 
     def link(self) -> Scenario:
-        """Return that scenario for `aqmlab advise`; the other direction has the same rate, which nobody measured."""
+        """Return that scenario for `aqmlab advise`; the other direction has the same rate, a guess."""
         return self.scenario().with_({"dumbbell.reverse_rate": "auto"})
 
     def simulated(self) -> View:
@@ -103,6 +111,7 @@ class Calibration:
             "families": dict(self.families),
             "family": self.family,
             "fair": self.fair,
+            "fits": self.fits,
             "other_traffic": self.other,
             "measurements": list(self.recording.names),
             "simulated": len(self.posterior.points),
@@ -139,7 +148,7 @@ def calibrate(
     OSError
         If a file cannot be read.
     ValueError
-        If a file is torn or of another tool, or the measurement tells nothing; the text says what to record instead.
+        If a file is torn or of another tool, or nothing follows from the files; the text has commands that would do.
     """
     found = recorded(files)
     base, trip = _base(found)
@@ -182,7 +191,7 @@ def _base(found: Recording) -> tuple[float, Interval]:
     """Return the shortest round trip, and where the true one is: a step of the clock below it, or a little above."""
     there = np.sort(np.concatenate([found.idle, found.rtt]))
     least = float(there[0])
-    high = max(float(there[min(_BASE, len(there) - 1)]), least * 1.002, least + 5e-5)
+    high = max(float(there[min(_BASE, len(there) // 10)]), least * 1.002, least + 5e-5)
     return least, Interval(least, least * 0.998 - 5e-5, high)
 
 
@@ -208,7 +217,8 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
     buffers = np.array([one["buffer"] for one in values])
     rate = _quantiles(rates, post.weights, 0.006)
     # It holds what was seen in it; if it never was full, nothing else bounds it from below.
-    seen_full = float(view.delay.max()) * rate.value / 8
+    fair = post.probability(lambda kind: KINDS[kind].fair)
+    longest = float(np.nan_to_num(view.tcp).max() if fair > 0.5 else view.delay.max())
     buffer, time = _quantiles(buffers, post.weights, 0.02), _quantiles(buffers * 8 / rates, post.weights, 0.02)
     families = dict.fromkeys(FAMILIES, 0.0)
     for name, kind in KINDS.items():
@@ -217,11 +227,11 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
         found,
         trip,
         rate,
-        replace(buffer, low=min(buffer.low, seen_full)),
-        replace(time, low=min(time.low, float(view.delay.max()))),
+        replace(buffer, low=min(buffer.low, longest * rate.value / 8)),
+        replace(time, low=min(time.low, longest)),
         float(np.dot([one["other"] > 0 for one in values], post.weights)),
         families,
-        post.probability(lambda kind: KINDS[kind].fair),
+        fair,
         post,
         view,
     )

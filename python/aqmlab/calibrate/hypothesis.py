@@ -9,21 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aqmlab.calibrate.view import View
 from aqmlab.scenario import Scenario
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from aqmlab.calibrate.recording import Host
     from aqmlab.results.result import Result
 
     Array = NDArray[np.float64]
 
-from aqmlab.calibrate.view import View
-
 LEAD = 0.5
 """Simulated seconds before the load."""
 
 PHASE = 0.02
-"""The transfers begin within so many seconds after that."""
+"""Seconds after that within which the transfers begin."""
 
 FAST, ROOMY = "100 Gbit/s", "1000000 packets"
 
@@ -120,9 +121,9 @@ def prior(name: str) -> float:
 
 @dataclass(frozen=True)
 class Load:
-    """What is known: round trips, who sends, for how long, how it was looked at, and first estimates.
+    """The known part: round trips, senders, duration, probes and bins, and first estimates.
 
-    ``rate`` and ``fastest`` are the ends of what is thought possible, in bit/s of IP packets, as are ``lowest`` and
+    ``rate`` and ``fastest`` are the ends of the prior, in bit/s of IP packets, as are ``lowest`` and
     ``highest`` of the buffer in bytes.
     """
 

@@ -32,7 +32,7 @@ BEST, SEEDS = 6, 4
 """From how many of the most alike links, and how many seeds of each, the scatter is taken."""
 
 AGAIN = 4
-"""The most alike links of each kind have so many seeds in the end, lest one of them was lucky."""
+"""The number of the most alike links of each kind that run with all seeds in the end: one seed may be lucky."""
 
 MODEL = 0.08
 """What a statistic may be off by in the simulator, beside the scatter."""
@@ -47,7 +47,7 @@ LEAST = 10.0
 """The least number of links of a kind that its values rest on; with fewer, less alike ones count too."""
 
 PENALTY = 0.3
-"""By so much a free coordinate lowers the logarithm of a kind's probability: with more, more can be fitted."""
+"""The decrease of the logarithm of a kind's probability with each free coordinate: with more, more can be fitted."""
 
 BATCH = 48
 
@@ -154,7 +154,8 @@ def _bell(point: Array, centre: Array, width: float) -> Array:
     """Return the density of the steps along each coordinate, with those that were reflected."""
     reflected = np.stack([point, -point, 2 - point])
     bells: Array = np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
-    return np.sum(bells, axis=0, dtype=np.float64)
+    density: Array = bells.sum(axis=0)
+    return density
 
 
 def _distances(
@@ -164,7 +165,8 @@ def _distances(
     own = np.array([[one[name] for name in names] for one in found])
     target = np.array([seen[name] for name in names])
     squares: Array = np.minimum(((own - target) / scale) ** 2, 25.0)
-    return np.mean(squares, axis=1, dtype=np.float64)
+    means: Array = squares.mean(axis=1)
+    return means
 
 
 def _scatter(

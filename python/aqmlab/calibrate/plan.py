@@ -1,4 +1,4 @@
-"""Which measurement of a link tells which queue it has: links of every kind are simulated and looked at in each way.
+"""The measurement of a link from which its queue follows: links of every kind are simulated and looked at in each way.
 
 A way of measuring is judged by how it would classify these links: each is compared with all others, as `infer` compares
 a recording, and what counts is the probability that its own family gets.
@@ -25,15 +25,15 @@ EACH = 24
 """Links of each kind."""
 
 TELLS = 0.6
-"""The least mean probability of a family that is told from the others."""
+"""The least mean probability of a family that is distinguished from the others."""
 
 NEIGHBOURS = 5
-"""So many other links of a kind are alike enough to be compared with."""
+"""The number of other links of a kind that are alike enough to be compared with."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """A way of measuring: commands, connections, seconds of load, seconds between probes, and what is recorded."""
+    """A way of measuring: commands, connections, seconds of load, between probes and of bins, and the records."""
 
     command: str
     flows: int
@@ -68,7 +68,7 @@ class Plan:
 
     @property
     def best(self) -> int:
-        """The place of the first way that tells almost as much as any."""
+        """The place of the first way that distinguishes almost as much as any."""
         means = [float(np.mean(list(one.values()))) for one in self.tells]
         return next(place for place, mean in enumerate(means) if mean >= max(means) - 0.03)
 
@@ -99,7 +99,7 @@ def plan(
     jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Plan:
-    """Find which measurement tells the queue discipline of a link.
+    """Find the measurement that distinguishes the queue disciplines of a link best.
 
     Parameters
     ----------
@@ -205,8 +205,9 @@ def _near(values: NDArray[np.float64], names: Sequence[str], name: str) -> NDArr
     squares = (own[:, None, :] - own[None, :, :]) ** 2
     total = squares.sum(axis=2)
     order = np.argsort(total, axis=1)[:, 1 : NEIGHBOURS + 1]
-    near: NDArray[np.float64] = np.array([squares[place, order[place]].mean(axis=0) for place in range(len(own))])
-    return near.mean(axis=0) / 2
+    each = np.array([squares[place, order[place]].mean(axis=0) for place in range(len(own))])
+    near: NDArray[np.float64] = each.mean(axis=0) / 2
+    return near
 
 
 def _taken(family: str, table: Mapping[tuple[str, str], float]) -> tuple[str, str, float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +22,7 @@ LONGEST = 30.0
 """Seconds of load that are looked at: what a queue does later it did before."""
 
 SHORTEST = 5.0
-"""Seconds of load from which anything can be told."""
+"""The least seconds of load from which anything follows."""
 
 IDLE = 5
 """Round trips without load that are needed."""
@@ -29,11 +30,14 @@ IDLE = 5
 HEADERS = {1460: 40, 1440: 60, 1428: 72, 1220: 60, 1208: 72}
 """Bytes of IP and TCP before a segment of that size; otherwise IPv4 with timestamps."""
 
+_CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
+"""The first bytes of pcap and pcapng."""
+
 _HOW = "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it"
 
 
 class Unusable(ValueError):  # noqa: N818  the measurement is at fault
-    """Raised if nothing can be told from measurements; the text says what to record instead."""
+    """Raised if nothing follows from measurements; the text has the commands that would do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +63,7 @@ class Recording:
     ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
     ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP
     packets in bit/s that brought data, ``repeated`` the segments sent again in a bin, ``tcp`` the round trip in s that
-    the senders measured: NaN throughout if nobody recorded it.
+    the senders measured: NaN throughout if no tool recorded it.
     """
 
     hosts: Sequence[Host]
@@ -86,9 +90,14 @@ class Recording:
 def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
     """Read files of one measurement.
 
-    Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing can be told.
+    Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing follows from it.
     """
-    return together([one for file in files for one in measured.read(file)])
+    paths = [Path(file) for file in files]
+    for path in paths:
+        with path.open("rb") as opened:
+            if opened.read(4) in _CAPTURES:
+                raise Unusable(f"{path}: a capture, which is not read here: {_HOW}")
+    return together([one for path in paths for one in measured.read(path)])
 
 
 def together(found: Sequence[Measured]) -> Recording:
@@ -104,9 +113,10 @@ def together(found: Sequence[Measured]) -> Recording:
     both = [probe, *(one for one, _ in transfers)]
     if any(one.began is None for one in both):
         raise Unusable(f"{names}: no time of day in one of them, so that they cannot be laid beside each other: {_HOW}")
-    zero = _times([one.began for one, _ in transfers]).min()
+    # Flent's time zero is before its transfers begin.
+    zero = min(_begin(one) for one, _ in transfers)
     begin = zero - (probe.began or 0.0)
-    last = min((one.began or 0.0) + one.rates[0][0] + transfer.seconds for one, transfer in transfers) - zero
+    last = min(_begin(one) + transfer.seconds for one, transfer in transfers) - zero
     times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
     lost = np.array(probe.lost, float)
     before = rtt[times < begin - 0.05]
@@ -160,6 +170,11 @@ def _times(values: Iterable[float | None]) -> Array:
 
 def _seconds(pairs: Sequence[tuple[float, float]]) -> Array:
     return _times([value for _, value in pairs])
+
+
+def _begin(one: Measured) -> float:
+    """Return when a transfer began, in s since 1970."""
+    return (one.began or 0.0) + one.rates[0][0] - _step(one.rates) / 2
 
 
 def _step(rates: Sequence[tuple[float, float]]) -> float:

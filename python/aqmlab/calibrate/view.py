@@ -1,4 +1,4 @@
-"""What is compared of a recording and of a simulation: statistics of the queue's delay, of the rate and of the losses.
+"""Statistics of a recording and of a simulation, to be compared: of the queue's delay, the rate and the losses.
 
 Both are looked at through the same glass: a probe every so often, bins of the rate, segments sent again. A statistic
 that the recording lacks is compared of neither.
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 QUANTILES = (2, 10, 25, 50, 75, 90, 98, 100)
 
 BELOW = 2
-"""Packets of delay below which differences do not count: there links differ in how they count the one under way."""
+"""Packets of delay below which differences do not count: links differ in how they count the packet under way."""
 
 PACKETS = 150
-"""A window of the rate has at least so many packets, so that one more or less does not count."""
+"""The least packets in a window of the rate, so that one more or less does not count."""
 
 CLOSE = 0.015
 """Relative width of the bell by which windows of one rate are counted."""
@@ -80,7 +80,7 @@ def plateau(view: View, packet: float) -> float:
 
 
 def statistics(view: View, base: float, packet: float) -> dict[str, float]:
-    """Return the statistics by name; logarithms of what is positive, so that a difference is a relative one."""
+    """Return the statistics by name; logarithms of positive ones, so that a difference is a relative one."""
     rate = plateau(view, packet)
     floor = BELOW * packet * 8 / rate + 3e-4
     seconds = view.step * len(view.rate)

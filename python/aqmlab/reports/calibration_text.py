@@ -21,8 +21,14 @@ NAMES = {
 }
 
 
+UNLIKE = (
+    "No simulated link is like the measurement, and the intervals mean little: the rate or the delay may vary, "
+    "the path may lose packets elsewhere, or another queue may stand behind this one. Look at the figure (--out)."
+)
+
+
 def text(found: Calibration) -> str:
-    """Lay out what was found: the link, the discipline, and from what it was taken."""
+    """Lay out a calibration: the link, the discipline, and its files."""
     rows = [
         ("Rate of IP packets", found.rate, 1e6, "Mbit/s"),
         ("Round trip without queue", found.base_rtt, 1e-3, "ms"),
@@ -34,6 +40,8 @@ def text(found: Calibration) -> str:
     lines += ["", *textwrap.wrap(_discipline(found), WIDTH), ""]
     lines += [f"  {name:<10}{100 * probability:5.1f} %" for name, probability in ranked]
     lines += ["", *textwrap.wrap(_basis(found), WIDTH)]
+    if not found.fits:
+        lines += ["", *textwrap.wrap(UNLIKE, WIDTH)]
     return "\n".join(lines)
 
 

@@ -14,7 +14,7 @@ WIDTH = 100
 
 
 def text(plan: Plan) -> str:
-    """Lay out a plan: the measurement to make, what each tells, and what the best cannot tell."""
+    """Lay out a plan: the measurement to make, a table of all, and the confusions of the best."""
     best = plan.ways[plan.best]
     link = (
         f"{plan.rate / 1e6:.4g} Mbit/s, round trip {plan.base_rtt * 1e3:.4g} ms, "

@@ -1,4 +1,4 @@
-"""`make calibrate-judge`: calibrate recordings of the Linux kernel with hidden parameters, and count what is right."""
+"""`make calibrate-judge`: calibrate recordings of the Linux kernel with hidden parameters, and count the right ones."""
 
 import argparse
 import sys
@@ -11,7 +11,7 @@ from oracle.linux.kernel import Missing
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make calibrate-judge", description=__doc__)
     parser.add_argument("--cases", nargs="*", type=int, help="numbers of cases; default: all that are stored")
-    parser.add_argument("--kept", action="store_true", help="only the cases that nobody developed with")
+    parser.add_argument("--kept", action="store_true", help="only the cases kept aside in development")
     parser.add_argument("--record", action="store_true", help="let the kernel record those that are missing: an hour")
     given = parser.parse_args()
     numbers = given.cases or [*(() if given.kept else cases.DEVELOPED), *cases.KEPT]

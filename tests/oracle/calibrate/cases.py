@@ -1,4 +1,4 @@
-"""The hidden links of the judge, drawn from a seed: what is at the bottleneck, and who sends through it."""
+"""The hidden links of the judge, drawn from a seed: the bottleneck, and the senders."""
 
 import math
 import random
@@ -8,7 +8,7 @@ from typing import Any
 
 FAMILIES = ("droptail", "headdrop", "red", "codel", "pie")
 DEVELOPED, KEPT = range(40), range(100, 120)
-"""Numbers of the cases to develop with, and of those that nobody looks at before the end."""
+"""Numbers of the cases to develop with, and of those kept aside until the end."""
 
 IDLE = 3
 """Seconds before the transfers begin."""
@@ -20,7 +20,7 @@ MTU, ETHERNET = 1500, 14
 
 
 def case(number: int) -> dict[str, Any]:
-    """The configuration of the guest for a case, with what is hidden in `hidden`."""
+    """The configuration of the guest for a case, with the hidden part in `hidden`."""
     drawn = random.Random(f"calibrate/{number}")
     family = FAMILIES[number % len(FAMILIES)]
     rate = _spread(drawn, 2, 200)
@@ -63,7 +63,7 @@ def loaded(conf: Mapping[str, Any]) -> int:
 
 
 def truth(conf: Mapping[str, Any]) -> dict[str, Any]:
-    """What `aqmlab calibrate` should find: SI units, the rate of IP packets of full size, the buffer in their bytes."""
+    """What `aqmlab calibrate` should find, in base units; rate and buffer are of IP packets of full size."""
     hidden, rate = conf["hidden"], conf["rate_mbit"] * 1e6 * MTU / (MTU + ETHERNET)
     target = re.search(r"target ([\d.]+)ms", conf["qdisc"])
     # A law whose buffer is full before the queue is as long as its target never acts.

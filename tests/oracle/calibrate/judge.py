@@ -1,4 +1,4 @@
-"""Whether what `aqmlab calibrate` says of the kernel's links is true: coverage of its intervals, and its confusions."""
+"""Whether `aqmlab calibrate` is right about the kernel's links: coverage of its intervals, and its confusions."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ UNITS = {"rate": (1e6, "Mbit/s"), "base_rtt": (1e-3, "ms"), "buffer": (1e3, "kB"
 
 @dataclass(frozen=True)
 class Judged:
-    """A case: what is true, and what was found, or why nothing was."""
+    """A case: the truth and the finding, or the reason of a refusal."""
 
     number: int
     truth: Mapping[str, Any]

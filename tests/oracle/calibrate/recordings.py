@@ -13,7 +13,7 @@ STORED = Path(__file__).parent / "recordings.jsonl.gz"
 
 
 def stored() -> dict[int, dict[str, Any]]:
-    """What is stored, by the number of the case."""
+    """The stored recordings, by the number of the case."""
     if not STORED.exists():
         return {}
     with gzip.open(STORED, "rt") as lines:
@@ -48,7 +48,7 @@ def _kept(number: int, run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 START = 1_790_000_000
-"""When the recordings are said to have begun, in s since 1970."""
+"""The date at which the recordings pretend to begin, in s since 1970."""
 
 
 def write(recording: Mapping[str, Any], folder: Path) -> list[Path]:
@@ -125,7 +125,7 @@ def _interval(number: int, octets: int, sender: bool) -> dict[str, Any]:
 
 
 def _intervals(rows: list[list[float]], flows: int, count: int) -> Iterator[list[dict[str, Any]]]:
-    """The streams of each interval, from samples of TCP_INFO: t, flow, cwnd, rtt, total_retrans, delivered."""
+    """The streams of each interval, from the columns of `_kept`, samples of TCP_INFO."""
     before = dict.fromkeys(range(flows), (0.0, 0.0))
     for number in range(count):
         end = cases.IDLE + (number + 1) * cases.INTERVAL
