@@ -91,9 +91,8 @@ def _register(law: Object, device: str, folder: Path, stop: Callable[[], None]) 
         return
     others = [one["dev"] for one in _qdiscs(None) if one["kind"] == law.kind and one["dev"] != device]
     if others:
-        raise OSError(
-            f"{law.kind}: {', '.join(others)} has another version of it, or another law of its name; unload it there first"
-        )
+        has = f"{', '.join(others)} has another version of it, or another law of its name"
+        raise OSError(f"{law.kind}: {has}; unload it there first")
     if not os.path.ismount(BPFFS):
         subprocess.run(["mount", "-t", "bpf", "bpf", str(BPFFS)], check=False, capture_output=True)
 
@@ -275,7 +274,7 @@ def _alone() -> Iterator[Callable[[], None]]:
 
 @contextmanager
 def _signals_wait() -> Iterator[Callable[[], None]]:
-    """Let signals that end the program wait; yield a function with which one that has come ends it at once."""
+    """Keep signals that end the program for later; yield a function with which one that has come ends it at once."""
     came: list[int] = []
     # Not blocked, since another thread would take them.
     before = {one: signal.signal(one, lambda number, _: came.append(number)) for one in _STOPPING}
