@@ -105,6 +105,7 @@ app = Commands(
     epilog="Exit status: 0 on success; 1 if a run failed; 2 for bad usage or a bad scenario; "
     "3 if finished runs were lost from the store; 4 if a limit came before the precision of --until; "
     "5 if figures of an archive were not made again; 6 if a difference is beyond a limit of diff --fail; "
+    "7 if audit has found a fault; "
     "127 if the command of shell does not exist, whose status is otherwise the command's; "
     "130 after Ctrl-C, 143 after SIGTERM, 129 after SIGHUP.",
 )

@@ -35,7 +35,7 @@ def probe_plan(
     jobs: options.Jobs = None,
     json: options.Json = False,
 ) -> None:
-    """Find the measurement that distinguishes the queue disciplines of a link best.
+    """Find the measurement that identifies a queue discipline.
 
     Links of every kind at this rate and round trip are simulated, and looked at as irtt and iperf3 would with several
     sets of options. The table has the mean probability that each family gets where it is the true one, and so how far
