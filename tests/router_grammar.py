@@ -78,10 +78,14 @@ def dummynet(text: str) -> dict[int, dict[str, Any]]:
     pipes: dict[int, dict[str, Any]] = {}
     scheduled: set[int] = set()
     rules: set[tuple[str, int]] = set()
+    goes_on = False  # a packet behind dummynet, to the rules that follow
     for line in text.splitlines():
         if line.startswith("#") or line in ("kldload -n dummynet", "ipfw -q delete 100 101 2> /dev/null"):
             continue
         if re.fullmatch(r"WAN=\w+  # .*", line):
+            continue
+        if line == "sysctl net.inet.ip.fw.one_pass=0":
+            goes_on = True
             continue
         if found := re.fullmatch(r"sysctl net\.inet\.ip\.dummynet\.pipe_(slot|byte)_limit=(\d+)", line):
             limits[found[1]] = int(found[2])
@@ -112,6 +116,7 @@ def dummynet(text: str) -> dict[int, dict[str, Any]]:
             assert (found[1] == "queue") == (int(found[2]) in scheduled)
             rules.add((found[3], int(found[2])))
     assert rules == {("out xmit", 1), ("in recv", 2)}
+    assert goes_on
     return pipes
 
 

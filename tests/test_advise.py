@@ -198,6 +198,9 @@ def test_people_calls_and_games_can_be_numbered() -> None:
     assert {entry["name"]: entry["count"] for entry in mixed.scenario("web").resolved["traffic"]}["web"] == 8
     assert "game" not in {entry["name"] for entry in mixed.scenario("web").resolved["traffic"]}
     assert users.users_of("40 people") == users.users_of("40")
+    home, ten = (users.users_of(one).load("many").resolved["traffic"] for one in ("9", "10"))
+    assert all(more["count"] >= fewer["count"] for more, fewer in zip(ten, home, strict=True))
+    assert users.users_of("100") == users.USERS["office"]
     run = replication.run(mixed.scenario("calls").with_({"duration": 8, "warmup": 3}))
     row = {f"classes.{name}.delay_p95": run[f"classes.{name}.delay_p95"].mean for name in entries}
     found = {one.entry: one for one in measures(row, 8.0, entries)}
@@ -432,8 +435,10 @@ def test_python_has_the_same_advice(brief: Link, tmp_path: Path) -> None:
     whole = aqmlab.advise(down="2mbit", up="1mbit", rtt="20-40ms", within="600 s", most_seeds=3, out=tmp_path)
     assert whole.document() == raced(brief, tmp_path / "store", most=3).document()
     assert aqmlab.advise(Scenario.load("links/cellular"), most_seeds=1, within="600 s").present.gains == [0.0]
-    with pytest.raises(ValueError, match="give a scenario, or down and rtt"):
+    with pytest.raises(ValueError, match="give a scenario, or down, rtt and perhaps up"):
         aqmlab.advise(down="2mbit")
+    with pytest.raises(ValueError, match="give a scenario, or down, rtt and perhaps up"):
+        aqmlab.advise(Scenario.load("links/cellular"), up="20mbit")
     with pytest.raises(BadLink, match="router: netgear: must be one of linux, freebsd"):
         aqmlab.advise(down="2mbit", rtt="20ms", router="netgear")
 

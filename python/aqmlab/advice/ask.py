@@ -69,10 +69,10 @@ def advise(
     Raises
     ------
     ValueError
-        If the link cannot be, or not both a scenario and its parts are given.
+        If the link cannot be, or both a scenario and parts of a link are given.
     """
-    if (scenario is None) != bool(down and rtt):
-        raise ValueError("give a scenario, or down and rtt")
+    if bool(down or up or rtt) if scenario is not None else not (down and rtt):
+        raise ValueError("give a scenario, or down, rtt and perhaps up")
     if router not in ("linux", *ROUTERS):
         raise BadLink("router", f"{router}: must be one of linux, {', '.join(ROUTERS)}")
     if scenario is not None:

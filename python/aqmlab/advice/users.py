@@ -94,12 +94,19 @@ def users_of(text: str) -> Users:
 
 
 def _people(people: int) -> Users:
-    """Return a number of people; an office has a hundred."""
+    """Return a number of people: fewer than ten are a home, an office has a hundred, ten are at least a home."""
     if people < FEW:
         return USERS["home"]
     office = USERS["office"]
     counts = {
-        load: {path: max(1, round(count * people / OFFICE)) for path, count in paths.items()}
+        load: {path: max(_at_home(load, path), round(count * people / OFFICE)) for path, count in paths.items()}
         for load, paths in office.counts.items()
     }
     return Users(office.like, counts)
+
+
+def _at_home(load: str, path: str) -> int:
+    """Return the number of flows that a setting of a load has at home."""
+    _, name, key = path.split(".")
+    traffic = Scenario.load(f"advice/{load}").resolved["traffic"]
+    return next(int(entry[key]) for entry in traffic if entry["name"] == name)

@@ -43,6 +43,8 @@ def _write(configuration: Configuration) -> Lines:
         else:
             room = f"{_room(half)}{'Kbytes' if _counts_bytes(half) else ''}"
             lines.append(" ".join([pipe, "queue", room, *([_words(name, half)] if name != "bfifo" else [])]))
+    # Otherwise a packet that leaves dummynet is let through without the firewall's other rules.
+    lines.append("sysctl net.inet.ip.fw.one_pass=0")
     target = "queue" if name in _SCHEDULERS else "pipe"
     lines += [
         "ipfw -q delete 100 101 2> /dev/null",
