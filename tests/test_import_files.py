@@ -63,7 +63,7 @@ CASES: list[tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]] = [
         {
             "dumbbell.rate": "2 Mbit/s",
             "dumbbell.reverse_rate": "500 kbit/s",
-            "dumbbell.framing": "atm overhead 54",
+            "dumbbell.framing": "atm overhead 40",
             "aqm.classes.c12.aqm.aqm.target": "6.996 ms",
             "aqm.classes.c12.aqm.aqm.interval": "101.996 ms",
             "aqm.classes.c12.aqm.aqm.ecn": True,

@@ -257,8 +257,12 @@ def _frames(made: _Document, ways: Sequence[Way]) -> None:
         stated = [each for each in stated if "framing" not in each.aqm]
     if stated:
         made.put("framing", stated[0].framing, stated[0].origins["framing"])
-    else:
-        made.put("overhead", "14 B", "Ethernet's header, which Linux counts")
+        return
+    counted = next(iter(ways)).header
+    if len({each.header for each in ways}) > 1:
+        made.remark("Linux counts Ethernet's header in one direction alone; a link has one overhead.")
+    said = "Ethernet's header, which Linux counts" if counted else "Linux counts no header before that of IP"
+    made.put("overhead", f"{counted} B", said)
 
 
 def _delays(made: _Document, down: Way | None, up: Way | None, given: Given) -> None:

@@ -13,6 +13,12 @@ from aqmlab.foreign.model import Class, Place, Qdisc, State, Unreadable, Values
 ETHERNET = 14
 """Bytes of Ethernet's header, which Linux counts, and the words of a link layer do not."""
 
+BARE = re.compile(r"ppp|l2tp-|pptp-|3g-|tun\d|wg\d|wwan\d|rmnet")
+"""Devices whose queue sees bare packets of IP: of PPP, of tunnels, of modems."""
+
+IFB_QUEUE, PPP_QUEUE = 32, 3
+"""Packets that Linux lets an IFB and a device of PPP queue, where others have `TXQUEUELEN`."""
+
 MOST_BURST = 0.005
 """Seconds at its rate that a shaper may send at once to be taken as a link of that rate."""
 
@@ -23,13 +29,17 @@ _BANDS = ("prio", "drr", "qfq", "ets", "multiq", "mqprio", "mq", "hfsc", "taprio
 
 @dataclass
 class Way:
-    """One direction: a table of a discipline, its buffer, the link; `origins` has a comment for each key."""
+    """One direction: a table of a discipline, its buffer, the link; `origins` has a comment for each key.
+
+    `header` has the bytes before IP's header that Linux counts.
+    """
 
     device: str
     rate: float | None = None
     aqm: Mapping[str, Any] = field(default_factory=lambda: {"name": "droptail"})
     buffer: str = f"{TXQUEUELEN} packets"
     framing: str = ""
+    header: int = ETHERNET
     link: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     notes: list[tuple[Place, str]] = field(default_factory=list)
@@ -45,10 +55,27 @@ def shortened(text: str, most: int = 90) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
+def header(state: State, device: str) -> int:
+    """Return the bytes of the header before that of IP which the queue of a device counts.
+
+    An IFB sees packets as the device does that redirects them to it.
+    """
+    sources = (each.device for each in state.filters if each.redirect == device)
+    return 0 if BARE.match(next(sources, re.sub(r"^ifb[4_-]", "", device))) else ETHERNET
+
+
+def queue_length(state: State, device: str) -> int:
+    """Return how many packets a device queues: what is stated or shown, or else what Linux gives its sort."""
+    stated = next((each.txqueuelen for each in state.devices if each.name == device), None)
+    direct = next((q.options.get("direct_qlen", 0) for q in state.qdiscs if q.device == device and q.kind == "htb"), 0)
+    sort = {"ifb": IFB_QUEUE, "ppp": PPP_QUEUE}.get(device[:3], TXQUEUELEN)
+    return stated or int(direct) or sort
+
+
 def way(state: State, device: str) -> Way:
     """Return the direction that a device sends in; raise `Unreadable` if its discipline is none of ours."""
     root = state.root(device)
-    made = Way(device)
+    made = Way(device, buffer=f"{queue_length(state, device)} packets", header=header(state, device))
     if root is None or root.kind in _WITHOUT:
         return made
     try:
@@ -63,8 +90,7 @@ class _Reading:
 
     def __init__(self, state: State, made: Way) -> None:
         self._state, self._way = state, made
-        device = next((each for each in state.devices if each.name == made.device), None)
-        self._queue = (device.txqueuelen if device else None) or TXQUEUELEN
+        self._queue = queue_length(state, made.device)
 
     def of(self, qdisc: Qdisc) -> None:
         """Take over a discipline with all below it."""
@@ -85,13 +111,15 @@ class _Reading:
         self._way.notes.append((each.place, text))
 
     def _stab(self, qdisc: Qdisc) -> None:
-        """Take over a size table, which adds to a packet with Ethernet's header."""
+        """Take over a size table, which adds to a packet with the header that its device sees."""
         cells = ["atm"] if qdisc.stab.get("linklayer") in ("atm", "adsl") else []
-        words = [*cells, "overhead", f"{qdisc.stab.get('overhead', 0) + ETHERNET:.0f}"]
+        before = self._way.header
+        words = [*cells, "overhead", f"{qdisc.stab.get('overhead', 0) + before:.0f}"]
         if qdisc.stab.get("mpu"):
             words += ["mpu", f"{qdisc.stab['mpu']:.0f}"]
         self._way.framing = " ".join(words)
-        self._way.origins["framing"] = f"{qdisc.place}: stab, and the {ETHERNET} bytes of Ethernet's header"
+        counted = f"the {before} bytes of Ethernet's header" if before else "no header of Ethernet"
+        self._way.origins["framing"] = f"{qdisc.place}: stab, and {counted}"
 
     def _made(self, qdisc: Qdisc) -> Discipline:
         made = discipline(qdisc.kind, qdisc.options, qdisc.shown, self._queue)
@@ -253,8 +281,14 @@ class _Reading:
                 qdisc, "htb has no class by default: there packets that no filter names pass unshaped; here none do"
             )
         if len(leaves) == 1 and _burst(leaves[0]) <= MOST_BURST:
-            for each in (leaves[0], *_above(leaves[0], by_name)):
-                self._limit(each.options.get("ceil", each.options["rate"]), each)
+            bits, binding = 0.0, leaves[0]
+            for each in reversed((leaves[0], *_above(leaves[0], by_name))):
+                # A class lends what it has; the one at the top has nobody to borrow from.
+                own, before = each.options["rate"], bits
+                bits = min(each.options.get("ceil", own), max(own, bits))
+                if bits != before:
+                    binding = each
+            self._limit(bits, binding)
             self._below(qdisc, leaves[0].identity, {})
             self._way.aqm = _in_a_class(self._way.aqm)
             return
@@ -265,7 +299,7 @@ class _Reading:
         state, way = self._state, self._way
         default = f"{qdisc.handle}{qdisc.options.get('default', '')}"
         tops = [each for each in classes if not any(one.identity == each.parent for one in classes)]
-        total = sum(each.options.get("ceil", each.options["rate"]) for each in tops)
+        total = sum(_most(each, classes) for each in tops)
         # The leaf that takes what no filter names comes first among those without code points.
         order = sorted(classes, key=lambda each: each.identity != default)
         tables: dict[str, Any] = {}
@@ -315,6 +349,11 @@ def _above(leaf: Class, by_name: Mapping[str, Class]) -> list[Class]:
         found.append(by_name[parent])
         parent = by_name[parent].parent
     return found
+
+
+def _most(top: Class, classes: Sequence[Class]) -> float:
+    """Return the most that a class and those below it send: its own rate, or the sum of theirs if that is more."""
+    return max(top.options["rate"], sum(_most(each, classes) for each in classes if each.parent == top.identity))
 
 
 def _burst(leaf: Class) -> float:
