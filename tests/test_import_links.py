@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from aqmlab.foreign.model import Unreadable
 from aqmlab.foreign.read import parse
 from aqmlab.foreign.scenario import Given, scenario
 from aqmlab.scenario import Scenario
@@ -92,3 +93,48 @@ def test_the_link_of_a_script_is_that_of_the_kernel(case: str) -> None:
     text, wanted = SCRIPTS[case]
     found, _ = linked(text, up=1e7)
     assert {key: found.get(key) for key in wanted} == wanted
+
+
+TREES = {
+    "the names tell": (("download", "bridge"), ("upload", "ether1")),
+    "the parents tell": (("a", "bridge-lan"), ("b", "pppoe-out1")),
+    "a name goes before a parent": (("download", "ether1"), ("upload", "lan")),
+    "one name tells": (("group", "ether5"), ("wan_up", "ether2")),
+    "a virtual LAN is the line too": (("Download", "bridge"), ("x", "vlan7")),
+}
+
+
+@pytest.mark.parametrize("case", TREES)
+def test_two_trees_of_routeros_are_one_link(case: str) -> None:
+    (down, up) = TREES[case]
+    first, second = (f"add name={name} parent={parent} max-limit=" for name, parent in (down, up))
+    for lines in (f"{first}100M\n{second}10M\n", f"{second}10M\n{first}100M\n"):
+        found, _ = linked(f"/queue tree\n{lines}")
+        assert (found["dumbbell.rate"], found["dumbbell.reverse_rate"]) == ("100 Mbit/s", "10 Mbit/s")
+
+
+def test_a_tree_without_a_direction_is_refused() -> None:
+    with pytest.raises(
+        Unreadable, match=r"f, line 2: queue tree all, parent=global: its direction cannot be told: put"
+    ):
+        linked("/queue tree\nadd name=all parent=global max-limit=10M\n")
+
+
+def test_a_leaf_of_a_tree_is_within_its_limit_and_that_above() -> None:
+    tree = "/queue tree\nadd name=down parent=bridge max-limit={}\nadd name=all parent=down max-limit={}\n"
+    for limits in (("90M", "40Mbps"), ("40.0Mbps", "90M"), ("0bps", "40M")):
+        assert linked(tree.format(*limits))[0]["dumbbell.rate"] == "40 Mbit/s"
+
+
+def test_a_simple_queue_is_within_its_parent() -> None:
+    queues = "/queue simple\nadd name=all max-limit=8M/35.0Mbps\nadd name=one parent=all max-limit=20M/20M\n"
+    found, _ = linked(queues, of="one")
+    assert (found["dumbbell.rate"], found["dumbbell.reverse_rate"]) == ("20 Mbit/s", "8 Mbit/s")
+    assert linked(queues, of="all")[0]["dumbbell.rate"] == "35 Mbit/s"
+
+
+def test_the_rate_of_each_address_is_noted() -> None:
+    types = "/queue type\nadd kind=pcq name=each pcq-rate=5M\n/queue simple\n"
+    _, lines = linked(types + "add name=all max-limit=8M/35M queue=each/each\n")
+    assert "pcq-rate=5M: that each address has this rate at most" in lines
+    assert "pcq-rate" not in linked(types + "add name=all max-limit=8M/35M\n")[1]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from aqmlab.foreign.model import Place, Shaper, State, Unread, Unreadable, Values
@@ -16,7 +17,20 @@ from aqmlab.foreign.shell import joined
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import Unsaid
 
+_NOTHING = ("0/0", "0", "0s/0s", "0bps", "0bps/0bps", "0s")
 _MENU = re.compile(r"^/queue[ /](simple|tree|type|interface)\b\s*(.*)$")
+_WAYS: Mapping[str, re.Pattern[str]] = {
+    "down": re.compile(r"down|(?<![a-z])(dl|rx|in|ingress)(?![a-z])"),
+    "up": re.compile(r"up(load|link|stream)|(?<![a-z])(up|ul|tx|out|egress)(?![a-z])"),
+}
+"""What the name of a tree says about its direction."""
+
+_PARENTS: Mapping[str, re.Pattern[str]] = {
+    "down": re.compile(r"\b(w?lan|bridge|br)\d*\b"),
+    "up": re.compile(r"\b(wan\d*|ether1|pppoe|ppp|lte\d*)\b"),
+}
+"""What the device of a tree, its parent, says: it sends to the home, or to the line."""
+
 _SCALES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
 
 _TYPES: Mapping[str, Mapping[str, str]] = {
@@ -76,8 +90,9 @@ def read(name: str, text: str) -> State:
         elif verb == "add" and menu == "tree":
             trees.append((place, given))
     state = State()
+    by_name = {given.get("name", ""): given for _, given in simple}
     for place, given in simple:
-        state = state.joined(_simple(place, given, types))
+        state = state.joined(_simple(place, given, types, by_name))
     return state.joined(_tree(trees, types))
 
 
@@ -103,20 +118,38 @@ def _entries(name: str, text: str) -> Iterator[tuple[str, str, Place, dict[str, 
 
 def _bits(place: Place, text: str) -> float | None:
     """Return a rate in bit/s; none for 0, which is no limit."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kMG]?)", text.strip())
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kMG]?)(?:bps)?", text.strip())
     if not found:
         raise Unreadable(place, f"{text}: must be a rate such as 20M or 512k")
     return float(found[1]) * _SCALES[found[2]] or None
 
 
-def _simple(place: Place, given: Mapping[str, str], types: Mapping[str, Mapping[str, str]]) -> State:
-    limits = given.get("max-limit", "0/0").split("/")
+def _least(place: Place, limits: Iterable[str]) -> float | None:
+    """Return the lowest of some limits; none if there is no limit among them."""
+    return min(filter(None, (_bits(place, each) for each in limits)), default=None)
+
+
+def _line(given: Mapping[str, str], by_name: Mapping[str, Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Return a queue and those above it, the nearest first."""
+    line = [given]
+    while (above := by_name.get(line[-1].get("parent", ""))) is not None and above not in line:
+        line.append(above)
+    return line
+
+
+def _simple(
+    place: Place,
+    given: Mapping[str, str],
+    types: Mapping[str, Mapping[str, str]],
+    by_name: Mapping[str, Mapping[str, str]],
+) -> State:
+    limits = [each.get("max-limit", "0/0").split("/") for each in _line(given, by_name)]
     queues = given.get("queue", "default-small/default-small").split("/")
     called = given.get("name", "queue")
     state = _other(place, called, given)
     # Upload and download are the target's.
     for at, way in enumerate(("up", "down")):
-        bits = _bits(place, limits[min(at, len(limits) - 1)])
+        bits = _least(place, (each[min(at, len(each) - 1)] for each in limits))
         queue = queues[min(at, len(queues) - 1)]
         state = state.joined(_shaper(place, called, way, bits, queue, types))
     return state
@@ -135,9 +168,7 @@ def _other(place: Place, called: str, given: Mapping[str, str]) -> State:
         "dst",
         "priority",
     )
-    left = [
-        f"{word}={value}" for word, value in given.items() if word not in known and value not in ("0/0", "0", "0s/0s")
-    ]
+    left = [f"{word}={value}" for word, value in given.items() if word not in known and value not in _NOTHING]
     return State(unread=tuple(Unread(place, f"{called}: {each} has no counterpart") for each in left))
 
 
@@ -164,6 +195,8 @@ def _discipline(place: Place, given: Mapping[str, str]) -> tuple[str, Values, li
     notes = []
     if kind == "pcq":
         notes.append("pcq keeps a queue for each address: taken as sfq, whose queues are of flows")
+        if (own := given.get("pcq-rate", "0")) not in _NOTHING:
+            notes.append(f"pcq-rate={own}: that each address has this rate at most has no counterpart")
         return "sfq", {}, notes
     if kind == "red":
         packet = int(given.get("red-avg-packet", "1000"))
@@ -199,30 +232,49 @@ def _discipline(place: Place, given: Mapping[str, str]) -> tuple[str, Values, li
 
 
 def _tree(entries: list[tuple[Place, dict[str, str]]], types: Mapping[str, Mapping[str, str]]) -> State:
-    """Take the top of each tree as a shaper, with the queue of its first leaf."""
-    names = {given.get("name", "") for _, given in entries}
+    """Take the top of each tree as a shaper, with the queue of its last leaf; a tree for each direction is a link."""
+    by_name = {given.get("name", ""): given for _, given in entries}
+    tops = [(place, given) for place, given in entries if given.get("parent", "global") not in by_name]
+    ways = [_way(given) for _, given in tops]
+    if len(tops) == 2 and ways.count("") == 1:
+        ways[ways.index("")] = "up" if "down" in ways else "down"
     state = State()
-    ways = ["up", "down"]
-    for place, given in entries:
-        if given.get("parent", "global") in names:
-            continue
+    shapers: dict[str, list[Shaper]] = {"down": [], "up": []}
+    for (place, given), way in zip(tops, ways, strict=True):
         called = given.get("name", given.get("parent", ""))
-        leaves = [one for _, one in entries if one.get("parent") == called]
+        if not way:
+            raise Unreadable(
+                place,
+                f"queue tree {called}, parent={given.get('parent', 'global')}: its direction cannot be told: "
+                "put download or upload in its name",
+            )
+        line, several = [given], 0
+        while leaves := [
+            one for _, one in entries if one.get("parent", "") == line[-1].get("name") and one not in line
+        ]:
+            several = several or (len(leaves) if len(leaves) > 1 else 0)
+            line.append(leaves[-1])
+        # Of several classes each has a part; the whole is what the queues above them have.
+        bounds = line if not several else line[:1]
+        limits = [each["max-limit"] for each in bounds if "max-limit" in each]
         state = state.joined(_other(place, called, given))
-        hint = f"{called} {given.get('parent', '')}".lower()
-        way = (
-            "down"
-            if re.search(r"down|\bdl\b|rx|lan|bridge|global", hint)
-            else "up"
-            if re.search(r"up|\bul\b|tx|wan", hint)
-            else ""
-        )
-        way = way if way in ways else next(iter(ways), "up")
-        ways = [each for each in ways if each != way] or ways
-        limit = given.get("max-limit") or next((one["max-limit"] for one in leaves if "max-limit" in one), "0")
-        queue = (leaves[-1] if leaves else given).get("queue", "default-small")
-        if len(leaves) > 1:
-            text = f"{called}: {len(leaves)} classes by packet marks: the queue of the last is taken"
+        if several:
+            text = f"{called}: {several} classes by packet marks: the queue of the last is taken"
             state = state.joined(State(unread=(Unread(place, text),)))
-        state = state.joined(_shaper(place, called, way, _bits(place, limit), queue, types))
+        made = _shaper(place, called, way, _least(place, limits), line[-1].get("queue", "default-small"), types)
+        shapers[way] += made.shapers
+        state = state.joined(replace(made, shapers=()))
+    for at in range(max(map(len, shapers.values()))):
+        pair = [each[at] for each in shapers.values() if at < len(each)]
+        name = " and ".join(each.name for each in pair)
+        state = state.joined(State(shapers=tuple(replace(each, name=name) for each in pair)))
     return state
+
+
+def _way(given: Mapping[str, str]) -> str:
+    """Return the direction of a tree: what its name says, or else its parent; empty if neither does."""
+    for patterns, text in ((_WAYS, given.get("name", "")), (_PARENTS, given.get("parent", ""))):
+        for way, pattern in patterns.items():
+            if pattern.search(text.lower()):
+                return way
+    return ""
