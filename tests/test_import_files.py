@@ -67,6 +67,8 @@ CASES: list[tuple[tuple[str, ...], dict[str, Any], dict[str, Any]]] = [
             "aqm.classes.c12.aqm.aqm.target": "6.996 ms",
             "aqm.classes.c12.aqm.aqm.interval": "101.996 ms",
             "aqm.classes.c12.aqm.aqm.ecn": True,
+            "aqm.classes.c12.aqm.quantum": "1500 B",
+            "reverse_aqm.classes.c12.aqm.quantum": "300 B",
             "aqm.classes.c12.ceil": "1.984 Mbit/s",
             "aqm.classes.c11.dscp": ["CS6", "EF", "AF42"],
             "reverse_aqm.classes.c13.aqm.aqm.target": "27.984 ms",

@@ -1,6 +1,7 @@
 """Which link a file states where its program has more than one number for it: rates, headers, queues of devices."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,3 +139,78 @@ def test_the_rate_of_each_address_is_noted() -> None:
     _, lines = linked(types + "add name=all max-limit=8M/35M queue=each/each\n")
     assert "pcq-rate=5M: that each address has this rate at most" in lines
     assert "pcq-rate" not in linked(types + "add name=all max-limit=8M/35M\n")[1]
+
+
+def policy(*lines: str) -> str:
+    return "policy-map CHILD\n class VOICE\n  priority 512\n class class-default\n  fair-queue\n" + "\n".join(lines)
+
+
+TWO = "interface Gi0/0\n bandwidth 90000\n!\ninterface Gi0/1\n bandwidth 30000\n service-policy output CHILD\n"
+PARENT = "policy-map PARENT\n class class-default\n  {}\n  service-policy CHILD\n"
+POLICIES = {
+    "the interface with the policy": (policy(TWO), "30 Mbit/s"),
+    "a guarantee is no limit": (policy("  bandwidth 2000", PARENT.format("shape average 20000000")), "20 Mbit/s"),
+    "a peak is twice the rate": (policy(PARENT.format("shape peak 20000000")), "40 Mbit/s"),
+    "a peak with its bursts": (policy(PARENT.format("shape peak 20000000 8000 4000")), "30 Mbit/s"),
+    "units of IOS XR": (policy(PARENT.format("shape average 100 mbps")), "100 Mbit/s"),
+}
+
+
+@pytest.mark.parametrize("case", POLICIES)
+def test_the_rate_of_a_policy_is_that_of_its_shaper_or_interface(case: str) -> None:
+    text, rate = POLICIES[case]
+    found, _ = linked(text)
+    assert (found["dumbbell.rate"], found["aqm.name"]) == (rate, "drr")
+
+
+CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
+    "a size table ends": (
+        "tc qdisc add dev eth0 root stab overhead 44 tbf rate 9mbit burst 1600 limit 15000\n"
+        "tc qdisc change dev eth0 root tbf rate 8mbit burst 1600 limit 15000\n",
+        {"dumbbell.framing": "auto", "dumbbell.rate": "8 Mbit/s"},
+    ),
+    "htb stays": (
+        STAB.format("eth0", "eth0") + "tc qdisc replace dev eth0 root htb default 20\n",
+        {"dumbbell.framing": "atm overhead 58", "dumbbell.rate": "10 Mbit/s"},
+    ),
+    "replace keeps what it does not name": (
+        "tc qdisc add dev eth0 root cake bandwidth 9mbit besteffort\ntc qdisc replace dev eth0 root cake rtt 50ms\n",
+        {"reverse_aqm.bandwidth": "9 Mbit/s", "reverse_aqm.diffserv": "besteffort", "reverse_aqm.rtt": "50 ms"},
+    ),
+    "replace with another handle begins anew": (
+        "tc qdisc add dev eth0 root cake bandwidth 9mbit\ntc qdisc replace dev eth0 root handle 9: cake rtt 50ms\n",
+        {"reverse_aqm.bandwidth": "auto", "reverse_aqm.rtt": "50 ms"},
+    ),
+    "netem keeps its rate, and no delay": (
+        "tc qdisc add dev eth0 root netem delay 9ms rate 9mbit\ntc qdisc change dev eth0 root netem loss 1%\n",
+        {"dumbbell.rate": "9 Mbit/s", "dumbbell.delay": "1.5 ms", "dumbbell.reverse_loss": 0.01},
+    ),
+    "a class of htb has its ceiling from its rate": (
+        HTB
+        + CLASS.format("1:", "1:1", "80mbit", "80mbit")
+        + CLASS.format("1:1", "1:10", "50mbit", "90mbit")
+        + LEAF
+        + "tc class change dev eth0 parent 1:1 classid 1:10 htb rate 20mbit burst 1600 cburst 1600\n",
+        {"dumbbell.rate": "20 Mbit/s"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_is_that_of_the_kernel(case: str) -> None:
+    text, wanted = CHANGES[case]
+    found, _ = linked(text, up=1e7)
+    assert {key: found.get(key) for key in wanted} == wanted
+
+
+def test_a_device_of_ns3_without_a_queue_disc() -> None:
+    rate = 'default ns3::PointToPointNetDevice::DataRate "8Mbps"\n'
+    found, lines = linked(rate)
+    assert (found["dumbbell.buffer"], "no queue disc is named" in lines) == ("100 packets", True)
+    found, lines = linked(rate + 'default ns3::CoDelQueueDisc::MaxSize "64KiB"\n')
+    assert (found["dumbbell.buffer"], "no queue disc is named" in lines) == ("65536 B", False)
+
+
+def test_the_link_layer_beside_hfsc_is_noted() -> None:
+    text = (Path(__file__).parent / "foreign" / "files" / "qosmate-hfsc").read_text()
+    assert "pppoe-ptm mpu 64: the link layer beside hfsc has no counterpart" in linked(text)[1]

@@ -18,6 +18,9 @@ _POLICY = re.compile(r"^\s*policy-map\s+(?:type\s+\S+\s+)?(\S+)\s*$", re.MULTILI
 _LIMIT = 64
 """Packets of a queue by default."""
 
+_UNITS = {"bps": 1.0, "kbps": 1e3, "mbps": 1e6, "gbps": 1e9}
+"""The units that some versions of IOS write behind a rate."""
+
 _WEIGHT = 9
 _CLASSES = 4
 """Most profiles that WRED has here."""
@@ -54,12 +57,17 @@ def read(name: str, text: str) -> State:
     classes = _classes(name, text)
     if not classes:
         raise Unreadable(Place(name), "a policy map without a class: add class-default with its queue")
-    chosen = next((each for each in classes if each.red), None) or next(
-        (each for each in classes if each.rate and not each.child), classes[0]
+    leaves = [each for each in classes if not each.child] or classes
+    order = (
+        [each for each in classes if each.red],
+        [each for each in leaves if each.rate],
+        [each for each in leaves if each.name == "class-default"],
+        classes,
     )
+    chosen = next(each[0] for each in order if each)
     above = next((each for each in classes if each.child == chosen.policy and each.rate), None)
     aqm = _aqm(chosen)
-    rate = chosen.rate or (above.rate if above else None) or _interface(text)
+    rate = chosen.rate or (above.rate if above else None) or _interface(text, (above or chosen).policy)
     places = {
         "down": (chosen if chosen.rate else above or chosen).lines.get("rate", chosen.place),
         "aqm down": chosen.lines.get("red", chosen.place),
@@ -76,9 +84,12 @@ def read(name: str, text: str) -> State:
     return State(paths=(path,), unread=tuple(left))
 
 
-def _interface(text: str) -> float | None:
-    """Return the rate of an interface in bit/s, which IOS states in kbit/s."""
-    found = re.search(r"^interface .*\n(?: .*\n)*? bandwidth (\d+)", text, re.MULTILINE)
+def _interface(text: str, policy: str) -> float | None:
+    """Return the rate in bit/s, which IOS states in kbit/s, of the interface with a policy, or of the only one."""
+    every = re.findall(r"^interface .*\n(?:[ \t].*\n?)*", text, re.MULTILINE)
+    served = rf"^\s+service-policy (?:output )?{re.escape(policy)}\s*$"
+    having = [each for each in every if re.search(served, each, re.MULTILINE)] or every
+    found = re.search(r"^\s+bandwidth (\d+)", having[0], re.MULTILINE) if len(having) == 1 or having != every else None
     return float(found[1]) * 1000 if found else None
 
 
@@ -110,12 +121,16 @@ def _line(made: _Class, words: Sequence[str], place: Place) -> None:
     match [word.lower() for word in words]:
         case ["shape", "average" | "peak", "percent", *_]:
             made.left.append(Unread(place, "shape by percent: give the rate with --down"))
-        case ["shape", "average" | "peak", bits, *_]:
-            made.rate, made.lines["rate"] = _bits(bits), place
-        case ["bandwidth", kbit] if made.rate is None and kbit.isdigit():
-            made.rate, made.lines["rate"] = float(kbit) * 1000, place
-        case ["priority", kbit, *_] if kbit.isdigit():
-            made.rate, made.lines["rate"] = float(kbit) * 1000, place
+        case ["shape", "average" | "peak" as form, bits, *more]:
+            unit = more.pop(0) if more and more[0] in _UNITS else "bps"
+            sizes = [float(each) for each in more if each.isdigit()]
+            excess = sizes[1] / sizes[0] if len(sizes) > 1 and sizes[0] else 1.0
+            made.rate = _bits(bits) * _UNITS[unit] * (1 + excess if form == "peak" else 1)
+            made.lines["rate"] = place
+        case ["bandwidth" | "priority", kbit, *_] if kbit.isdigit():
+            made.left.append(Unread(place, f"{' '.join(words)} guarantees a rate, and limits none"))
+        case ["end-policy-map" | "end-policy"]:
+            pass
         case ["queue-limit", number, *unit]:
             sort = unit[0] if unit else "packets"
             scale = {"packets": "packets", "bytes": "B", "ms": "ms", "us": "us"}.get(sort)

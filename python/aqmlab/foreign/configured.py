@@ -23,6 +23,9 @@ _FRAME = 33 * 53
 _PRIORITY = (0xC0, 0xB8, 0x90)
 """CS6, EF and AF42, in the byte of the header: the priority class of ``simple.qos``."""
 
+_QUANTA = {"e": (300, 300, 300), "i": (500, 1500, 300)}
+"""Bytes that ``simple.qos`` gives each queue in turn, in the three classes of what leaves and of what comes in."""
+
 _BACKGROUND = (0x20,)
 """CS1."""
 
@@ -186,7 +189,9 @@ def _sqm_way(section: Section, tree: _Tree, letter: str, kbit: int) -> None:
         (13, max(kbit // 6, 1), ceil, _BACKGROUND),
     ):
         tree.htb(f"1:{number}", "1:1", f"rate {low}kbit ceil {high}kbit prio {number - 10} {shaper}")
-        tree.qdisc(leaf, f"{number}0:", f"1:{number}")
+        fair = kind.endswith("fq_codel") or kind in ("fq_pie", "drr")
+        quantum = f" quantum {_QUANTA[letter][number - 11]}" if fair and "quantum" not in extra else ""
+        tree.qdisc(f"{leaf}{quantum}", f"{number}0:", f"1:{number}")
         tree.lead(f"1:{number}", points)
 
 
@@ -267,6 +272,8 @@ def _qosmate(section: Section, sections: Sequence[Section]) -> State:
                 )
             tree.qdisc(f"{leaf}{more}", "130:", "1:13")
             tree.unread.append(Unread(section.place, f"qosmate's classes of {root}, which its rules choose"))
+            if layer:
+                tree.unread.append(Unread(section.place, f"{layer}: the link layer beside hfsc has no counterpart"))
         found = found.joined(tree.state())
     tree = _Tree(device, section.place, "qosmate redirects what comes in")
     tree.redirect(f"ifb-{device}")

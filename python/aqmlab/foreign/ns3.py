@@ -74,9 +74,12 @@ def read(name: str, text: str) -> State:
     kind = _KINDS.get(chosen, ("droptail", ""))
     size, at = given.get("MaxSize", ("", place))
     buffer = _LIMITS.get(kind[0], "1000 packets")
-    if found := re.fullmatch(r"(\d+)\s*([kKMG]?)([pB])", size):
-        size_ = float(found[1]) * {"": 1, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}[found[2]]
-        buffer = f"{size_:.0f} {'packets' if found[3] == 'p' else 'B'}"
+    if chosen in ("", "DropTailQueue"):
+        buffer = "100 packets"
+        left.append(Unread(place, "no queue disc is named: the device's DropTailQueue is taken"))
+    if found := re.fullmatch(r"(\d+)\s*([kKMG]?)(i?)([pB])", size):
+        scale = (1024 if found[3] else 1000) ** " kMG".index(found[2].replace("K", "k") or " ")
+        buffer = f"{int(found[1]) * scale} {'packets' if found[4] == 'p' else 'B'}"
     aqm = table(place, kind, given, left)
     places = {"aqm down": place, "buffer down": at}
     bits = seconds = None

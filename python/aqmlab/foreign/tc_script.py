@@ -17,6 +17,12 @@ _BATCH = re.compile(r"^\s*(qdisc|class|filter)\s+(add|replace|change|del|delete|
 _CALLED = re.compile(
     r"(?:^|[\s;&|/\"$({+-])(?:tc|TC|\{TC\})\"?\s+(?:-\w+\s+)*(qdisc|class|filter)\s+(add|replace|change|del)"
 )
+_WHOLE = ("tbf", "red", "choke", "sfb", "htb")
+"""Kinds whose options tc sends all together, so that a change ends those without a word in it."""
+
+_NETEM_WHOLE = re.compile(r"(delay|jitter|loss|limit|duplicate|gap)$|gemodel|loss\.|state")
+"""The options of netem of which that is so."""
+
 _STAB = ("overhead", "mpu", "linklayer", "mtu", "tsize", "data", "size")
 
 
@@ -100,9 +106,13 @@ class _Made:
         found, unread = options(kind, rest[1:])
         handle = _handle(given["handle"]) or ("ffff:" if ingress else "")
         before = self._qdiscs.get(at)
-        if verb == "change" and before is not None and before.kind == kind:
-            handle, stab = handle or before.handle, stab or before.stab
-            found = _thresholds(before.options, found) if "DP" in found else {**before.options, **found}
+        # The kernel takes `replace` for a change unless the kind or the handle is another; it ends the size table.
+        if before is not None and before.kind == kind and _changes(verb, handle, before.handle):
+            if kind == "htb":
+                self._unread.append(Unread(command.place, "the kernel changes no htb: it stays as it was"))
+                return
+            handle = handle or before.handle
+            found = _thresholds(before.options, found) if "DP" in found else _changed(kind, before.options, found)
         elif before is not None:
             self._end(device, at[1])
         # `shown` is false: what was not given has tc's or the kernel's default.
@@ -142,8 +152,10 @@ class _Made:
             raise Unsaid("a class needs classid and its kind")
         found, unread = options(rest[0], rest[1:])
         parent = _class_of(given["parent"])
-        if verb == "change" and at in self._classes:
-            self._classes[at] = replace(self._classes[at], options={**self._classes[at].options, **found})
+        before = self._classes.get(at)
+        if verb in ("change", "replace") and before is not None and before.kind == rest[0]:
+            found = _changed(before.kind, before.options, found)
+            self._classes[at] = replace(before, options=found, place=command.place, text=command.text)
         else:
             self._classes[at] = Class(
                 rest[0], given["dev"], identity, command.place, parent, "", found, None, False, command.text
@@ -199,6 +211,20 @@ class _Made:
 
     def _tell(self, unread: list[str], kind: str, place: Place) -> None:
         self._unread += [Unread(place, f"{kind}: {word} is not known") for word in unread]
+
+
+def _changes(verb: str, handle: str, before: str) -> bool:
+    return verb == "change" or (verb == "replace" and handle in ("", before))
+
+
+def _changed(kind: str, before: Values, found: Values) -> Values:
+    """Return the options after a change: tc sends some kinds' all anew; of others the kernel keeps the unnamed ones."""
+    if kind in _WHOLE:
+        return found
+    kept = {word: known for word, known in before.items() if word not in found}
+    if kind == "netem":
+        kept = {word: known for word, known in kept.items() if not _NETEM_WHOLE.match(word)}
+    return {**kept, **found}
 
 
 def _thresholds(before: Values, found: Values) -> Values:

@@ -14,7 +14,7 @@ ETHERNET = 14
 """Bytes of Ethernet's header, which Linux counts, and the words of a link layer do not."""
 
 BARE = re.compile(r"ppp|l2tp-|pptp-|3g-|tun\d|wg\d|wwan\d|rmnet")
-"""Devices whose queue sees bare packets of IP: of PPP, of tunnels, of modems."""
+"""Devices of PPP, tunnels and modems: their queues see packets of IP without a header before it."""
 
 IFB_QUEUE, PPP_QUEUE = 32, 3
 """Packets that Linux lets an IFB and a device of PPP queue, where others have `TXQUEUELEN`."""
@@ -65,7 +65,7 @@ def header(state: State, device: str) -> int:
 
 
 def queue_length(state: State, device: str) -> int:
-    """Return how many packets a device queues: what is stated or shown, or else what Linux gives its sort."""
+    """Return how many packets a device queues: the number stated or shown, or else that of its sort in Linux."""
     stated = next((each.txqueuelen for each in state.devices if each.name == device), None)
     direct = next((q.options.get("direct_qlen", 0) for q in state.qdiscs if q.device == device and q.kind == "htb"), 0)
     sort = {"ifb": IFB_QUEUE, "ppp": PPP_QUEUE}.get(device[:3], TXQUEUELEN)
@@ -353,7 +353,7 @@ def _above(leaf: Class, by_name: Mapping[str, Class]) -> list[Class]:
 
 def _most(top: Class, classes: Sequence[Class]) -> float:
     """Return the most that a class and those below it send: its own rate, or the sum of theirs if that is more."""
-    return max(top.options["rate"], sum(_most(each, classes) for each in classes if each.parent == top.identity))
+    return max(float(top.options["rate"]), sum(_most(each, classes) for each in classes if each.parent == top.identity))
 
 
 def _burst(leaf: Class) -> float:
