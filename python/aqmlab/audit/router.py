@@ -13,18 +13,19 @@ from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.link import round_trips
 from aqmlab.audit.findings import Change, Queue
+from aqmlab.foreign import ways
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, State
 
 SHARE = 0.95
 """The part of the link rate that a shaper should have."""
 
-PPP = re.compile(r"ppp")
-"""Devices of PPP: the packets that their queue sees have no header of Ethernet."""
+PPP = ways.BARE
+"""Devices of PPP and the like: the packets that their queue sees have no header of Ethernet."""
 
 WAN = re.compile(r"(pppoe-|ppp\d|wan|wwan|dsl\d|ptm\d|nas\d|atm\d|rmnet|usb\d)")
 LAN = re.compile(r"(br-|lan|lo$|wlan|phy\d|ra\d|docker|veth|tun|tap|wg)")
 IFB = re.compile(r"ifb")
-ETHERNET = 14
+ETHERNET = ways.ETHERNET
 
 MULTI = ("mq", "mqprio", "multiq")
 """Disciplines that have one inside for each queue of the device."""
