@@ -187,7 +187,7 @@ def test_lost_probes_without_a_time_are_placed_by_their_number(files: list[Path]
     changed(files[0], untimed)
     lost = recorded(files).lost
     assert lost is not None
-    assert sum((lost > 2.99) & (lost < 3.19)) == 10
+    assert sum((lost > 4.99) & (lost < 5.19)) == 10
 
 
 def test_packet_is_the_segment_and_the_headers_of_its_address(files: list[Path]) -> None:
