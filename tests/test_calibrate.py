@@ -166,6 +166,45 @@ def test_transfer_that_the_link_never_limited_is_refused(files: list[Path]) -> N
         calibrate(files)
 
 
+def test_upload_beside_a_download_is_refused(files: list[Path], tmp_path: Path) -> None:
+    document = json.loads(files[1].read_text())
+    document["start"]["test_start"]["reverse"] = 1
+    (tmp_path / "down.json").write_text(json.dumps(document))
+    assert "uploads and downloads at once" in refusal([*files, tmp_path / "down.json"])
+
+
+def test_rates_of_the_sender_are_refused(files: list[Path]) -> None:
+    changed(files[1], lambda document: document.pop("server_output_json"))
+    assert "the rates are the sender's" in refusal(files)
+
+
+def test_lost_probes_without_a_time_are_placed_by_their_number(files: list[Path]) -> None:
+    def untimed(document: Document) -> None:
+        for trip in document["round_trips"][:1] + document["round_trips"][400:410]:
+            trip.update(lost="true", delay={})
+            del trip["timestamps"]
+
+    changed(files[0], untimed)
+    lost = recorded(files).lost
+    assert lost is not None
+    assert sum((lost > 4.99) & (lost < 5.19)) == 10
+
+
+def test_packet_is_the_segment_and_the_headers_of_its_address(files: list[Path]) -> None:
+    changed(files[1], lambda document: document["start"].update(tcp_mss_default=1428))
+    for host, headers in (("192.0.2.1", 52), ("2001:db8::1", 72)):
+        changed(files[1], lambda document, host=host: document["start"].update(connected=[{"remote_host": host}]))
+        assert recorded(files).hosts[0].packet == 1428 + headers
+    changed(files[1], lambda document: document["intervals"][0]["streams"][0].update(pmtu=1480))
+    assert recorded(files).hosts[0].packet == 1480
+
+
+def test_start_in_whole_seconds_is_not_taken_for_exact(files: list[Path]) -> None:
+    assert recorded(files).start
+    changed(files[1], lambda document: document["start"]["timestamp"].pop("timemillisecs"))
+    assert not recorded(files).start
+
+
 def test_clocks_that_are_apart_do_not_matter(files: list[Path]) -> None:
     def apart(document: Document) -> None:
         for trip in document["round_trips"]:
@@ -199,6 +238,10 @@ def test_command_writes_a_link_for_advise_and_run(few: None, quick_cli: Cli, tmp
     link = Link.of(Scenario.load(out / "calibrated.toml"), "calibrated.toml", "home")
     assert document["rate"]["low"] * 0.95 < link.queues.down.rate < document["rate"]["high"] * 1.05
     assert link.queues.down.aqm["name"] == document["family"]
+    # An upload, whose direction is the dumbbell's reverse one; the other is a guess.
+    assert document["direction"] == "up"
+    assert link.queues.up == link.queues.down
+    assert Scenario.load(out / "calibrated.toml").resolved["observe"] == "bottleneck:reverse"
     assert quick_cli("run", out / "calibrated.toml").returncode == 0
 
 

@@ -94,8 +94,23 @@ class Calibration:
         return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
 
     def link(self) -> Scenario:
-        """Return that scenario for `aqmlab advise`; the other direction has the same rate, a guess."""
-        return self.scenario().with_({"dumbbell.reverse_rate": "auto"})
+        """Return that scenario for `aqmlab advise`, for which the dumbbell's forward direction is the downlink.
+
+        The direction that was not measured has the same rate, buffer and discipline, a guess.
+        """
+        found = self.scenario()
+        table = found.resolved["dumbbell"]
+        changes: dict[str, Any] = {
+            "dumbbell.reverse_rate": table["rate"],
+            "dumbbell.reverse_buffer": table["buffer"],
+            "reverse_aqm": found.resolved["aqm"],
+        }
+        if self.recording.up:
+            changes["observe"] = "bottleneck:reverse"
+            for entry in found.resolved["traffic"]:
+                way = {"from": entry["to"], "to": entry["from"]}
+                changes |= {f"traffic.{entry['name']}.{end}": hosts for end, hosts in way.items()}
+        return found.with_(changes)
 
     def simulated(self) -> View:
         """Run that scenario, and look at it as the tools looked at the network."""
@@ -104,6 +119,7 @@ class Calibration:
     def document(self) -> dict[str, Any]:
         """Return what ``--json`` prints."""
         return {
+            "direction": "up" if self.recording.up else "down",
             "rate": self.rate.document(),
             "base_rtt": self.base_rtt.document(),
             "buffer": self.buffer.document(),
@@ -154,7 +170,7 @@ def calibrate(
     base, trip = _base(found)
     view = _view(found, base)
     packet = found.hosts[0].packet
-    seen = statistics(view, base, packet)
+    seen = {name: value for name, value in statistics(view, base, packet).items() if found.start or not _early(name)}
     rate = plateau(view, packet)
     longest = float(max(view.delay.max(), np.nanmax(view.tcp, initial=0.0)))
     _require_load(found, view, longest, packet * 8 / rate)
@@ -171,8 +187,14 @@ def calibrate(
         step=found.step,
         sampled=not np.isnan(view.tcp).all(),
         counted=not np.isnan(view.repeated).any(),
+        sparse=found.interval,
     )
     return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, progress))
+
+
+def _early(name: str) -> bool:
+    """Return whether a statistic needs the beginning of the load, or data and probes on one clock."""
+    return name.startswith(("start.", "then.")) or name.endswith(".start")
 
 
 def _interval(found: Recording) -> float:
@@ -202,7 +224,7 @@ def _view(found: Recording, base: float) -> View:
 
 def _require_load(found: Recording, view: View, longest: float, packet: float) -> None:
     """Refuse a transfer that the link never limited."""
-    lost = len(view.lost) > 0 or bool(found.retransmits)
+    lost = (view.lost is not None and len(view.lost) > 0) or bool(found.retransmits) or np.nansum(found.repeated) > 0
     if longest < max(3 * packet, 1e-3) and not lost:
         raise Unusable(
             f"{', '.join(found.names)}: no queue and no loss, the transfer never reached the link's rate: "

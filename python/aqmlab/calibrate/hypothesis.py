@@ -140,6 +140,8 @@ class Load:
     """Whether the senders' round trips were recorded."""
     counted: bool
     """Whether segments sent again were recorded in each bin."""
+    sparse: float = 0.0
+    """Seconds from one probe to the next if these are more than `interval`."""
 
     def values(self, u: Array) -> dict[str, float]:
         """Return rate, buffer and the share of other traffic at a point."""
@@ -178,7 +180,8 @@ class Load:
         }
         if name == "red":
             tables["dumbbell"]["buffer"] = f"{max(2 * packet, buffer):.0f} B"
-        probe = {"interval": f"{self.interval:.6f} s", "packet_size": "88 B", "from": ["sender1"], "to": ["receiver1"]}
+        every = f"{max(self.interval, self.sparse):.6f} s"
+        probe = {"interval": every, "packet_size": "88 B", "from": ["sender1"], "to": ["receiver1"]}
         tables["traffic"].append({"name": "probe", "kind": "ping", **probe})
         if known["other"]:
             size = max(3000.0, bits / 8 * 0.15)

@@ -171,7 +171,7 @@ def _looked_at(view: View, way: Way) -> View:
     return View(
         times=view.times[::every],
         delay=view.delay[::every],
-        lost=view.lost[::every],
+        lost=None if view.lost is None else view.lost[::every],
         step=view.step * per,
         rate=view.rate[: bins * per].reshape(bins, per).mean(axis=1),
         repeated=view.repeated[: bins * per].reshape(bins, per).sum(axis=1) if way.sender else nothing,

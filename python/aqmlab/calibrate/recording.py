@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,13 +27,16 @@ SHORTEST = 5.0
 IDLE = 5
 """Round trips without load that are needed."""
 
-HEADERS = {1460: 40, 1440: 60, 1428: 72, 1220: 60, 1208: 72}
-"""Bytes of IP and TCP before a segment of that size; otherwise IPv4 with timestamps."""
+FEWEST = 15
+"""The least probes under load: one a second for 20 s are enough."""
 
 _CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
 """The first bytes of pcap and pcapng."""
 
-_HOW = "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it"
+_HOW = (
+    "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it, "
+    "from a server `iperf3 -s -J -i 0.1`"
+)
 
 
 class Unusable(ValueError):  # noqa: N818  the measurement is at fault
@@ -49,11 +52,12 @@ class Host:
     congestion: str
     extra_rtt: float = 0.0
     """Seconds of its round trip beyond that of the probe."""
+    headers: int = 52
 
     @property
     def packet(self) -> int:
         """Bytes of a full packet from its IP header on."""
-        return self.segment + HEADERS.get(self.segment, 52)
+        return self.segment + self.headers
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +65,17 @@ class Recording:
     """One link under load, in bins of `step` seconds from the beginning of the load on.
 
     ``idle`` has round trips in s before it. ``times`` and ``rtt`` are when, and how long in s, probes were under way,
-    ``lost`` when those left that did not come back, ``interval`` seconds from one to the next. ``rate`` is that of IP
-    packets in bit/s that brought data, ``repeated`` the segments sent again in a bin, ``tcp`` the round trip in s that
-    the senders measured: NaN throughout if no tool recorded it.
+    ``lost`` when those left that did not come back, None if that is unknown, ``interval`` seconds from one to the next.
+    ``rate`` is that of IP packets in bit/s that brought data, ``repeated`` the segments sent again in a bin, ``tcp``
+    the round trip in s that the senders measured: NaN throughout if no tool recorded it. ``up`` says that the data left
+    the host of the files.
     """
 
     hosts: Sequence[Host]
     idle: Array
     times: Array
     rtt: Array
-    lost: Array
+    lost: Array | None
     interval: float
     step: float
     rate: Array
@@ -78,6 +83,9 @@ class Recording:
     tcp: Array
     retransmits: float | None
     """Segments sent again in all, if known."""
+    up: bool
+    start: bool
+    """Whether the beginning of the load is known to less than a second, and recorded."""
 
     names: Sequence[str] = field(default=())
 
@@ -110,6 +118,9 @@ def together(found: Sequence[Measured]) -> Recording:
     if not probes:
         raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
     probe = max(probes, key=lambda one: len(one.delays))
+    ways = {transfer.up for _, transfer in transfers}
+    if len(ways) > 1:
+        raise Unusable(f"{names}: uploads and downloads at once, each of which delays the other: {_HOW}")
     both = [probe, *(one for one, _ in transfers)]
     if any(one.began is None for one in both):
         raise Unusable(f"{names}: no time of day in one of them, so that they cannot be laid beside each other: {_HOW}")
@@ -118,8 +129,7 @@ def together(found: Sequence[Measured]) -> Recording:
     begin = zero - (probe.began or 0.0)
     last = min(_begin(one) + transfer.seconds for one, transfer in transfers) - zero
     times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
-    lost = np.array(probe.lost, float)
-    before = rtt[times < begin - 0.05]
+    before = rtt[times < begin - max(transfer.omitted for _, transfer in transfers) - 0.05]
     if not begin - 1e5 < times[-1] or times[0] > begin + last:
         apart = abs(begin) if times[0] < begin else times[0] - begin
         raise Unusable(f"{names}: recorded {apart:.0f} s apart: {_HOW}")
@@ -129,37 +139,45 @@ def together(found: Sequence[Measured]) -> Recording:
     within = (times >= begin) & (times < end)
     step = max(_step(one.rates) for one, _ in transfers)
     count = int(min(last, LONGEST) / step + 1e-6)
-    if count * step < SHORTEST or within.sum() < 20:
+    if count * step < SHORTEST or within.sum() < FEWEST:
         raise Unusable(
             f"{names}: {min(count * step, last):.1f} s of load with {within.sum()} probes, too short to tell: {_HOW}"
         )
+    for one, transfer in transfers:
+        if transfer.sender:
+            raise Unusable(
+                f"{one.name}: the rates are the sender's, not those of the data that arrived: {_HOW}, or with -R"
+            )
     edges = np.arange(count + 1, dtype=np.float64) * step
     rate, repeated = np.zeros(count), np.zeros(count)
     trips, hosts, known = [], [], True
     for one, transfer in transfers:
         shift = (one.began or 0.0) - zero
-        host = Host(transfer.flows, transfer.segment, transfer.congestion or "cubic")
+        host = Host(transfer.flows, transfer.segment, transfer.congestion or "cubic", headers=transfer.headers)
         at, goodput = _times([t for t, _ in one.rates]) + shift, _times([value for _, value in one.rates])
         rate += _binned(at, goodput, edges) * host.packet / host.segment
         known &= bool(transfer.repeated)
-        repeated += _summed(_times([t for t, _ in transfer.repeated]) - step / 2 + shift, transfer.repeated, edges)
-        own = _binned(_times([t for t, _ in transfer.trips]) - step / 2 + shift, _seconds(transfer.trips), edges)
-        trips.append(own)
+        repeated += _summed(_middles(transfer.repeated) + shift, transfer.repeated, edges)
+        trips.append(_binned(_middles(transfer.trips) + shift, _seconds(transfer.trips), edges))
         hosts.append(host)
     hosts = [_apart(host, own, trips[0]) for host, own in zip(hosts, trips, strict=True)]
-    counted = [one.metrics.get("retransmits") for one, _ in transfers]
+    # What was sent again after the end of the bins is counted there too.
+    whole = all(transfer.seconds + transfer.omitted < count * step + 1 for _, transfer in transfers)
+    counted = [one.metrics.get("retransmits") for one, _ in transfers] if whole else [None]
     return Recording(
         hosts,
         before,
         times[within] - begin,
         rtt[within],
-        lost[(lost >= begin) & (lost < end)] - begin,
+        None if probe.lost is None else np.array([t - begin for t in probe.lost if begin <= t < end], float),
         float(np.median(np.diff(times))),
         step,
         rate,
         repeated if known else np.full(count, np.nan),
         trips[0],
         None if None in counted else sum(one or 0.0 for one in counted),
+        ways.pop(),
+        all(transfer.exact and not transfer.omitted for _, transfer in transfers),
         [one.name for one in both],
     )
 
@@ -170,6 +188,11 @@ def _times(values: Iterable[float | None]) -> Array:
 
 def _seconds(pairs: Sequence[tuple[float, float]]) -> Array:
     return _times([value for _, value in pairs])
+
+
+def _middles(pairs: Sequence[tuple[float, float]]) -> Array:
+    """Return the middles of intervals of which the ends are given."""
+    return _times([t for t, _ in pairs]) - _step(pairs) / 2
 
 
 def _begin(one: Measured) -> float:
@@ -203,7 +226,7 @@ def _apart(host: Host, own: Array, first: Array) -> Host:
     """Return a host with what its round trip has beyond that of the first."""
     both = ~(np.isnan(own) | np.isnan(first))
     extra = float(np.median(own[both] - first[both])) if both.any() else 0.0
-    return Host(host.flows, host.segment, host.congestion, extra)
+    return replace(host, extra_rtt=extra)
 
 
 __all__ = ["Host", "Measured", "Recording", "Transfer", "Unusable", "recorded", "together"]

@@ -32,13 +32,13 @@ CLOSE = 0.015
 class View:
     """A link under load: when probes left and the queue's delay that they met, in s, and bins of `step` seconds.
 
-    ``lost`` has the times of lost probes. ``rate`` is in bit/s of IP packets, ``repeated`` in segments, ``tcp`` is the
-    queue's delay in s of the data.
+    ``lost`` has the times of lost probes, or is None if these are unknown. ``rate`` is in bit/s of IP packets,
+    ``repeated`` in segments, ``tcp`` is the queue's delay in s of the data.
     """
 
     times: Array
     delay: Array
-    lost: Array
+    lost: Array | None
     step: float
     rate: Array
     repeated: Array
@@ -95,9 +95,10 @@ def statistics(view: View, base: float, packet: float) -> dict[str, float]:
     for share, value in zip(QUANTILES, np.percentile(rest, QUANTILES), strict=True):
         found[f"delay.{share}"] = np.log(value + floor)
     peak, middle = np.percentile(rest, 98), (np.percentile(rest, 10) + np.percentile(rest, 90)) / 2
-    early = np.count_nonzero(view.lost < first)
-    found["lost.start"] = np.log(early / (len(start) + early) + 0.01)
-    found["lost"] = np.log((len(view.lost) - early) / (len(rest) + len(view.lost) - early) + 0.002)
+    if view.lost is not None:
+        early, later = np.count_nonzero(view.lost < first), np.count_nonzero(view.lost >= first)
+        found["lost.start"] = np.log(early / (len(start) + early) + 0.01)
+        found["lost"] = np.log(later / (len(rest) + later) + 0.002)
     found["rough"] = np.log((np.abs(np.diff(rest)).mean() + floor / 10) / (rest.mean() + floor))
     found["crossings"] = np.log1p(np.count_nonzero(np.diff(rest > middle)) / seconds)
     found["full"] = float(np.mean(rest > 0.9 * peak))

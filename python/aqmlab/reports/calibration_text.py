@@ -64,7 +64,10 @@ def _basis(found: Calibration) -> str:
     post = found.posterior
     names = ", ".join(printable(name) for name in found.recording.names)
     others = f"Other traffic that nobody reported: probability {100 * found.other:.0f} %. " if found.other > 0.5 else ""
+    measured, other = ("upload", "download") if found.recording.up else ("download", "upload")
     return (
-        f"{others}From {names}: {found.recording.seconds:.0f} s of load, beside {len(post.points)} simulated links "
-        f"(seed {post.seed}). The buffer of a queue that was never full is only known not to be smaller."
+        f"{others}From {names}: {found.recording.seconds:.0f} s of {measured}, beside {len(post.points)} simulated "
+        f"links (seed {post.seed}). Nothing measured the direction of the {other}: in calibrated.toml it has the same "
+        "rate, buffer and discipline, a guess. The buffer of a queue that was never full is only known not to be "
+        "smaller."
     )

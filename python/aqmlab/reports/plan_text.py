@@ -30,6 +30,8 @@ def text(plan: Plan) -> str:
             f"Even so {family} is often not told: {other} has a mean probability of {probability:.2f} there.", WIDTH
         )
     lines += textwrap.wrap(
-        "Begin the probe 5 s before the transfer and end it after: the round trip without load must be in it.", WIDTH
+        "Begin the probe 5 s before the transfer and end it after: the round trip without load must be in it. "
+        "--get-server-output needs a server that writes JSON: iperf3 -s -J -i 0.1.",
+        WIDTH,
     )
     return "\n".join(lines)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.exchange.measured.measurement import Failed, Measured, Transfer, pings
+from aqmlab.exchange.measured.measurement import Failed, Measured, Transfer, pings, placed
 
 if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
@@ -46,7 +46,7 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
                 _goodput(rates, [about.get(one, {}) for one in streams]),
                 rates,
                 began=began,
-                transfer=Transfer(len(streams), 1448, "", rates[-1][0] - rates[0][0]),
+                transfer=Transfer(len(streams), 1448, "", rates[-1][0] - rates[0][0], way == "upload"),
             )
     for series in filter(_PING.match, results):
         # Before version 4, some have round trips a second in place of ms.
@@ -61,9 +61,23 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             known = about.get(series, {}).get("PACKET_LOSS_RATE")
             share = lost / (lost + len(found)) if lost else known
             probes = pings(f"{name} ({series.removeprefix('Ping (ms) ')})", delays, ways, share)
-            yield replace(probes, began=began, lost=[one["t"] - began for one in packets if one.get("lost")])
+            yield replace(probes, began=began, lost=_lost(packets, found, began, share))
     if empty:
         raise Failed(f"no transfers and no pings: the series of flent are {', '.join(results) or 'none'}")
+
+
+def _lost(
+    packets: Sequence[Mapping[str, Any]], found: Sequence[Mapping[str, Any]], began: float, share: float | None
+) -> list[float] | None:
+    """Return when lost packets left: as recorded, or by the numbers that lack; None if they are only counted."""
+    recorded = [one["t"] - began for one in packets if one.get("lost")]
+    if recorded or share == 0:
+        return recorded
+    if not found or not all("seq" in one for one in found):
+        return None
+    sent = sorted((int(one["seq"]), float(one["t"]) - began) for one in found)
+    numbers = {number for number, _ in sent}
+    return placed([one for one in range(sent[0][0], sent[-1][0]) if one not in numbers], sent)
 
 
 def _raw(document: Mapping[str, Any], version: int) -> Mapping[str, Sequence[Mapping[str, Any]]]:

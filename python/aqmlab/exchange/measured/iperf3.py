@@ -11,6 +11,12 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
 
 
+_HEADERS = {False: {1460: 40}, True: {1440: 60, 1220: 60}}
+"""Bytes of IP and TCP without timestamps before a segment of that size, of IPv4 and IPv6."""
+
+_WITH_TIMESTAMPS = {False: 52, True: 72}
+
+
 def joined(events: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Make the events of ``--json-stream`` the document of ``-J``."""
     by_name = {event["event"]: event.get("data") for event in events}
@@ -54,15 +60,18 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
             if times:
                 metrics["rtt_mean"] = sum(times) / len(times)
         # What arrived, if the server's account is in the file, rather than what the sender's kernel took over.
-        if kept[0].get("sender") and arrived and not arrived[0].get("sender"):
-            kept = arrived
+        up = not suffix and not document["start"]["test_start"].get("reverse")
+        sender = bool(kept[0].get("sender", up))
+        if sender and arrived and not arrived[0].get("sender"):
+            kept, sender = arrived, False
         rates = [((one["start"] + one["end"]) / 2, float(one["bits_per_second"])) for one in kept]
         yield Measured(
             title,
             metrics,
             rates,
-            began=_began(document["start"]),
-            transfer=None if udp else _transfer(document, suffix, kept),
+            # After what `-O` leaves out, iperf3 counts from 0 again.
+            began=_began(document["start"], max(0.0, _omitted(document, suffix) - kept[0]["start"])),
+            transfer=None if udp else _transfer(document, suffix, kept, up, sender),
         )
 
 
@@ -71,14 +80,34 @@ def _kept(document: Mapping[str, Any], suffix: str) -> list[Mapping[str, Any]]:
     return [one for one in intervals if not one["omitted"]]
 
 
-def _began(start: Mapping[str, Any]) -> float | None:
+def _omitted(document: Mapping[str, Any], suffix: str) -> float:
+    """Return the seconds that ``-O`` left out."""
+    intervals = [one[f"sum{suffix}"] for one in document["intervals"] if f"sum{suffix}" in one]
+    return max((float(one["end"]) for one in intervals if one["omitted"]), default=0.0)
+
+
+def _began(start: Mapping[str, Any], omitted: float) -> float | None:
     stamp = start.get("timestamp", {})
     if "timemillisecs" in stamp:
-        return float(stamp["timemillisecs"]) / 1e3
-    return float(stamp["timesecs"]) if "timesecs" in stamp else None
+        return float(stamp["timemillisecs"]) / 1e3 + omitted
+    return float(stamp["timesecs"]) + omitted if "timesecs" in stamp else None
 
 
-def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[str, Any]]) -> Transfer:
+def _headers(document: Mapping[str, Any], segment: int) -> int:
+    """Return the bytes of IP and TCP before a segment: what the path carries beyond it, or by the address's kind."""
+    streams = (one for part in document["intervals"] for one in part["streams"])
+    whole = next((int(one["pmtu"]) for one in streams if one.get("pmtu")), 0)
+    if 40 <= whole - segment <= 72:
+        return whole - segment
+    hosts = [one.get("remote_host", "") for one in document["start"].get("connected", ())]
+    # An address with both is one of IPv4 in the notation of IPv6; without addresses the segment has to tell.
+    longer = ":" in hosts[0] and "." not in hosts[0] if hosts else segment in (1440, 1428, 1220, 1208)
+    return _HEADERS[longer].get(segment, _WITH_TIMESTAMPS[longer])
+
+
+def _transfer(
+    document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[str, Any]], up: bool, sender: bool
+) -> Transfer:
     """Return what the sender's kernel said of its connections in each interval, as far as the sender was here."""
     start, end = document["start"], document["end"]
     known = [
@@ -86,12 +115,18 @@ def _transfer(document: Mapping[str, Any], suffix: str, kept: Sequence[Mapping[s
         for part in document["intervals"]
         if f"sum{suffix}" in part and not part[f"sum{suffix}"]["omitted"] and not suffix
     ]
+    segment = start.get("tcp_mss_default") or start.get("tcp_mss") or 1448
     sampled = [(t, streams) for t, streams in known if streams]
     return Transfer(
         flows=start["test_start"].get("num_streams", 1),
-        segment=start.get("tcp_mss_default") or start.get("tcp_mss") or 1448,
+        segment=segment,
         congestion=end.get("sender_tcp_congestion", ""),
         seconds=kept[-1]["end"] - kept[0]["start"],
+        up=up,
+        sender=sender,
+        headers=_headers(document, segment),
+        omitted=_omitted(document, suffix),
+        exact="timemillisecs" in start.get("timestamp", {}),
         repeated=[(t, float(sum(one.get("retransmits", 0) for one in streams))) for t, streams in sampled],
         trips=[(t, sum(one["rtt"] for one in streams) / len(streams) / 1e6) for t, streams in sampled],
     )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from aqmlab.exchange.measured.measurement import Failed, Measured, pings
+from aqmlab.exchange.measured.measurement import Failed, Measured, pings, placed
 
 
 def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
@@ -17,11 +17,13 @@ def read(name: str, document: Mapping[str, Any]) -> Iterator[Measured]:
     if not back:
         raise Failed("irtt got no packet back: check its server, and record it again")
     ways = [(trip["delay"]["send"] / 1e9, trip["delay"]["rtt"] / 1e9) for trip in back if "send" in trip["delay"]]
-    probes = pings(name, [_sent(trip, trips[0]) for trip in back], ways, 1 - len(back) / len(trips))
-    # Of a lost packet the newest irtt has the time of sending, others nothing.
-    known = [trip for trip in trips if trip["lost"] != "false" and trip.get("timestamps", {}).get("client")]
-    began = trips[0].get("timestamps", {}).get("client", {}).get("send", {}).get("wall")
-    yield replace(probes, lost=[_time(trip, trips[0]) for trip in known], began=None if began is None else began / 1e9)
+    probes = pings(name, [_sent(trip, back[0]) for trip in back], ways, 1 - len(back) / len(trips))
+    # Of a lost packet the newest irtt has the time of sending, others its number alone.
+    places = {id(trip): int(trip.get("seqno", place)) for place, trip in enumerate(trips)}
+    sent = [(places[id(trip)], _time(trip, back[0])) for trip in back]
+    gone = [places[id(trip)] for trip in trips if trip["lost"] != "false"]
+    began = back[0]["timestamps"]["client"]["send"].get("wall")
+    yield replace(probes, lost=placed(gone, sent), began=None if began is None else began / 1e9)
 
 
 def _sent(trip: Mapping[str, Any], first: Mapping[str, Any]) -> tuple[float, float]:

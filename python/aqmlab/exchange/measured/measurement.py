@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,16 @@ class Transfer:
         The sender's congestion control by the kernel's name, empty if the tool does not say it.
     seconds : float
         How long it took.
+    up : bool
+        Whether the data left the host where the tool ran as a client.
+    sender : bool
+        Whether rates are of what the sender's kernel took over, as the server's account of what arrived is not there.
+    headers : int
+        Bytes of IP and TCP before the payload of a full packet.
+    omitted : float
+        Seconds before the first rate for which data already was sent.
+    exact : bool
+        Whether ``began`` is finer than a second.
     repeated : sequence of pair
         The end of each interval in s, and the segments sent again in it.
     trips : sequence of pair
@@ -34,6 +44,11 @@ class Transfer:
     segment: int
     congestion: str
     seconds: float
+    up: bool
+    sender: bool = False
+    headers: int = 52
+    omitted: float = 0.0
+    exact: bool = True
     repeated: Sequence[tuple[float, float]] = field(default=(), repr=False)
     trips: Sequence[tuple[float, float]] = field(default=(), repr=False)
 
@@ -52,8 +67,8 @@ class Measured:
         The middle of each interval in s, and the goodput in it in bit/s.
     delays : sequence of pair
         The time of each packet in s, and its round-trip time in s.
-    lost : sequence of float
-        When packets were sent that did not come back, in s.
+    lost : sequence of float or None
+        When packets were sent that did not come back, in s; None if that is unknown.
     began : float or None
         What the clock showed at time zero, in s since 1970, if the tool wrote it down.
     transfer : Transfer or None
@@ -64,7 +79,7 @@ class Measured:
     metrics: Metrics
     rates: Sequence[tuple[float, float]] = field(default=(), repr=False)
     delays: Sequence[tuple[float, float]] = field(default=(), repr=False)
-    lost: Sequence[float] = field(default=(), repr=False)
+    lost: Sequence[float] | None = field(default=(), repr=False)
     began: float | None = None
     transfer: Transfer | None = None
 
@@ -81,6 +96,13 @@ def statistics(name: str, values: Sequence[float]) -> dict[str, float]:
     ranked = sorted(values)
     percentiles = {f"{name}_p{share}": ranked[-(-len(ranked) * share // 100) - 1] for share in (50, 95, 99)}
     return {f"{name}_mean": sum(values) / len(values), **percentiles, f"{name}_max": ranked[-1]}
+
+
+def placed(numbers: Iterable[int], sent: Sequence[tuple[int, float]]) -> list[float]:
+    """Return when packets were sent, in s, by their numbers: `sent` has the numbers and times of others, in order."""
+    (first, zero), (last, end) = sent[0], sent[-1]
+    every = (end - zero) / max(last - first, 1)
+    return [zero + (number - first) * every for number in numbers]
 
 
 def pings(
