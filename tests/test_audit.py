@@ -89,6 +89,131 @@ def test_a_fault_is_found_and_nothing_else(fault: dict[str, Any], tmp_path: Path
             assert not parse("mend.sh", f"{lines['tc']}\n").unread
 
 
+def mended(found: Audit, rule: str) -> list[str]:
+    """Return the lines that mend a rule's findings."""
+    return [
+        line
+        for each in found.findings
+        if each.rule == rule
+        for text in each.mends.values()
+        for line in text.split("\n")
+    ]
+
+
+LEAF = "tc class change dev eth1 parent 1:1 classid 1:12 htb prio 2 quantum"
+BUCKETS_OF_LEAF = "burst 1599 cburst 2373"
+
+
+@pytest.mark.parametrize(
+    ("edits", "rule", "line"),
+    [
+        (
+            [("class.txt", "quantum 1514 rate 3166", "quantum 200000 rate 3166")],
+            "quantum",
+            f"{LEAF} 1514 rate 3166kbit ceil 18984kbit {BUCKETS_OF_LEAF}",
+        ),
+        (
+            [("class.txt", "rate 3166Kbit", "rate 7Mbit")],
+            "children-beyond-parent",
+            f"{LEAF} 1514 rate 6541091bit ceil 18984kbit {BUCKETS_OF_LEAF}",
+        ),
+        (
+            [("class.txt", "rate 19Mbit ceil 19Mbit (.*) burst 2375b", r"rate 19Mbit ceil 190Mbit \1 burst 2000b")],
+            "ceiling-without-lender",
+            "tc class change dev eth1 classid 1:1 htb rate 190000kbit ceil 190000kbit burst 2375 cburst 2375",
+        ),
+        (
+            [("class.txt", "rate 19Mbit ceil 19Mbit", "rate 38Mbit ceil 38Mbit"), ("class.txt", "3166K", "6332K")],
+            "above-link",
+            f"{LEAF} 1514 rate 3166kbit ceil 9492kbit burst 1600 cburst 1600",
+        ),
+    ],
+)
+def test_a_mended_class_of_htb_keeps_its_other_words(edits: Edits, rule: str, line: str, tmp_path: Path) -> None:
+    assert line in mended(audited(tmp_path, "simple", [*edits, ("sqm", "", "")], given=LINK), rule)
+
+
+def test_the_mend_of_an_overhead_takes_cells_away(tmp_path: Path) -> None:
+    edits = [("tc.txt", "noatm overhead 34 mpu 68", "atm overhead 44"), ("sqm", "", "")]
+    for number, (layer, words) in enumerate({"overhead 34": "noatm overhead 34", "pppoe-ptm": "pppoe-ptm"}.items()):
+        (folder := tmp_path / str(number)).mkdir()
+        found = audited(folder, "cake", edits, given=Given(100e6, 40e6, 0.03, layer))
+        assert f"tc qdisc change dev pppoe-wan root cake {words}" in mended(found, "overhead")
+
+
+def test_a_section_without_a_name_is_mended_by_its_number(tmp_path: Path) -> None:
+    edits = [("sqm", "config queue 'eth1'", "config queue 'other'\n\nconfig queue"), ("sqm", "95000", "99000")]
+    found = audited(tmp_path, "simple", [*edits, ("class.txt", "95Mbit", "99Mbit")], given=LINK)
+    (line,) = mended(found, "above-link")
+    assert line.startswith("uci set sqm.@queue[1].download='95000';")
+
+
+def of_lines(lines: str, given: Given) -> Audit:
+    return audit(parse("up.sh", lines), given)
+
+
+@pytest.mark.parametrize("waits", ["latency 20ms", "limit 30000"])
+def test_the_mend_of_tbf_keeps_its_size_table_and_its_wait(waits: str) -> None:
+    table, words = "stab overhead 26 linklayer atm mpu 64", f"rate 21mbit burst 5000 {waits}"
+    found = of_lines(f"tc qdisc add dev eth1 root handle 1: {table} tbf {words}\n", Given(up=20e6))
+    written = waits.replace("20ms", "20000us")
+    line = f"tc qdisc change dev eth1 root {table} tbf rate 19000kbit burst 2375 {written}"
+    assert line in mended(found, "above-link")
+
+
+@pytest.mark.parametrize(("device", "finds"), [("ifb4eth1", False), ("ppp0", False), ("eth1", True)])
+def test_a_bare_class_waits_as_long_as_its_device_lets_it(device: str, finds: bool) -> None:
+    lines = (
+        "tc qdisc add dev {0} root handle 1: htb default 10\ntc class add dev {0} parent 1: classid 1:10 htb rate {1}\n"
+    )
+    assert ("unmanaged-queue" in rules(of_lines(lines.format(device, "20mbit"), Given()))) == finds
+
+
+def test_the_queue_that_htb_shows_is_that_of_its_device(tmp_path: Path) -> None:
+    edits = [
+        ("class.txt", "(1:13 parent 1:1) leaf 130:", r"\1"),
+        ("tc.txt", "^qdisc fq_codel 130: (.*\n)+?(?=qdisc)", ""),
+    ]
+    assert "unmanaged-queue" in rules(audited(tmp_path, "simple", edits))
+    assert "unmanaged-queue" not in rules(
+        audited(tmp_path, "simple", [*edits, ("tc.txt", "direct_qlen 1000", "direct_qlen 50")])
+    )
+
+
+@pytest.mark.parametrize(
+    ("above", "inside", "finds"),
+    [
+        ("ls m2 19mbit", "ls m2 19mbit", True),
+        ("ls m2 19mbit ul m2 19mbit", "ls m2 19mbit", False),
+        ("ls m2 1gbit", "ls m2 19mbit ul m2 19mbit", False),
+    ],
+)
+def test_hfsc_shapes_by_its_upper_limit_alone(above: str, inside: str, finds: bool) -> None:
+    lines = (
+        "tc qdisc add dev eth1 root handle 1: hfsc default 10\n"
+        f"tc class add dev eth1 parent 1: classid 1:1 hfsc {above}\n"
+        f"tc class add dev eth1 parent 1:1 classid 1:10 hfsc {inside}\n"
+        "tc qdisc add dev eth1 parent 1:10 fq_codel\n"
+    )
+    assert ("nothing-shapes" in rules(of_lines(lines, Given(up=20e6)))) == finds
+
+
+def test_a_queue_of_dummynet_is_mended_by_its_whole_line_after_a_flush(tmp_path: Path) -> None:
+    edits = [
+        ("pipe.txt", "^(q10001 .*) droptail", r"\1 AQM CoDel target 5ms interval 100ms NoECN"),
+        ("dnctl.conf", "10001 weight 100", "10001 mask dst-ip 0xffffffff weight 100 codel target 9ms noecn"),
+    ]
+    line, then = mended(audited(tmp_path, "opnsense", edits), "ecn-off")
+    assert line == "queue 10001 config pipe 10001 weight 100 mask dst-ip 0xffffffff codel ecn target 9ms"
+    assert then.startswith("dnctl -q flush && configctl ipfw reload")
+
+
+def test_a_rate_of_sqm_with_a_unit_is_none(tmp_path: Path) -> None:
+    edits = [("sqm", "'eth1'$", "'br-lan'"), ("sqm", "'95000'", "'85mbit'")]
+    (found,) = (each for each in audited(tmp_path, "simple", edits).findings if each.rule == "home-side")
+    assert "also slows what stays at home" in found.title
+
+
 def test_every_rule_has_a_fault() -> None:
     """The names of rules are those in the sources of the rules."""
     folder = Path(audit.__code__.co_filename).parent / "rules"

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from aqmlab.advice.configuration import BURST, LEAST_BURST
 from aqmlab.audit.router import SHARE, SQM, Lane, Router
-from aqmlab.foreign.model import Section
+from aqmlab.foreign.model import Class, Section, Values
+
+BUCKETS = ("burst", "buffer", "maxburst", "cburst", "cbuffer", "cmaxburst")
+"""The words of HTB for what a class may send at once."""
 
 RESTART = "/etc/init.d/sqm enable; /etc/init.d/sqm restart"
 
@@ -20,13 +24,15 @@ def rate_lines(router: Router, lane: Lane, rate: float) -> dict[str, str]:
     root = lane.root
     if root.kind in ("cake", "cake_mq"):
         return {"tc": f"tc qdisc change dev {lane.device} root {root.kind} bandwidth {kbit}kbit"}
-    tops = [each for each in router.classes(root) if each.parent in ("", "root", root.handle)]
-    if root.kind == "htb" and tops:
-        top = tops[0].identity
-        line = f"tc class change dev {lane.device} classid {top} htb rate {kbit}kbit ceil {kbit}kbit"
-        return {"tc": f"{line} burst {burst(rate)} cburst {burst(rate)}"}
+    if root.kind == "htb" and lane.rate:
+        # All of them: a leaf sends at its own rate without asking the class above it.
+        return {"tc": "\n".join(scaled(each, rate / lane.rate) for each in router.classes(root))}
     if root.kind == "tbf":
-        return {"tc": f"tc qdisc change dev {lane.device} root tbf rate {kbit}kbit burst {burst(rate)} latency 50ms"}
+        # A change without the size table takes it away.
+        table = f" stab{_words(root.stab, root.stab)}" if root.stab else ""
+        waits = _words(root.options, ("latency", "limit")) or " latency 50ms"
+        line = f"tc qdisc change dev {lane.device} root{table} tbf rate {kbit}kbit burst {burst(rate)}{waits}"
+        return {"tc": line + _words(root.options, ("peakrate", "mtu", "minburst", "mpu", "overhead", "linklayer"))}
     return {"tc": f"tc qdisc replace dev {lane.device} root cake bandwidth {kbit}kbit"}
 
 
@@ -58,6 +64,36 @@ def redirected(device: str, ifb: str = "ifb0") -> tuple[str, ...]:
     )
 
 
+def scaled(one: Class, factor: float) -> str:
+    """Return the line that multiplies the rate, the ceiling and the bursts of a class of HTB by a factor."""
+    given = one.options
+    bursts = {name: max(round(given[name] * factor), LEAST_BURST) for name in BUCKETS if name in given}
+    return htb(one, rate=given["rate"] * factor, ceil=given.get("ceil", given["rate"]) * factor, **bursts)
+
+
+def htb(one: Class, **other: float) -> str:
+    """Return the line that changes some words of a class of HTB, with all its words: tc resets those that lack."""
+    given = {"ceil": one.options.get("rate", 0.0), **one.options, **other}
+    parent = f" parent {one.parent}" if one.parent and one.parent != "root" else ""
+    words = _words(given, ("prio", "quantum", "rate", "ceil", *BUCKETS, "mpu", "overhead", "linklayer", "mtu"))
+    return f"tc class change dev {one.device}{parent} classid {one.identity} htb{words}"
+
+
+def _words(given: Values, names: Iterable[str]) -> str:
+    """Return options as words of tc, each behind a space, without those that say nothing."""
+    return "".join(
+        f" {name} {_word(name, given[name])}" for name in names if given.get(name) not in (None, 0, "ethernet")
+    )
+
+
+def _word(name: str, value: float | str) -> str:
+    if isinstance(value, str):
+        return value
+    if name in ("rate", "ceil", "peakrate"):
+        return f"{value / 1000:.0f}kbit" if value % 1000 == 0 else f"{value:.0f}bit"
+    return f"{value * 1e6:.0f}us" if name == "latency" else f"{value:.0f}"
+
+
 def burst(rate: float) -> int:
     """Return the burst that HTB and TBF should have."""
     return max(round(rate * BURST / 8), LEAST_BURST)
@@ -65,4 +101,4 @@ def burst(rate: float) -> int:
 
 def named(section: Section) -> str:
     """Return the name of a section of sqm for ``uci``."""
-    return f"sqm.{section.name or '@queue[0]'}"
+    return f"sqm.{section.name}"

@@ -228,10 +228,19 @@ class Router:
             return (math.fsum(inside) if inside else None), root.place
         tops = [each for each in self.classes(root) if each.parent in ("", "root", root.handle)]
         # A class of HTB at the top has nobody to borrow from: its rate counts, not its ceiling.
-        names = ("rate",) if root.kind == "htb" else ("ul.m2", "ls.m2", "rt.m2")
-        rates = [next((each.options[name] for name in names if name in each.options), None) for each in tops]
+        rates = [each.options.get("rate") if root.kind == "htb" else self._upper(each) for each in tops]
         known = [each for each in rates if each]
-        return (math.fsum(known), tops[0].place) if known else (None, root.place)
+        shapes = known if root.kind == "htb" or len(known) == len(tops) else []
+        return (math.fsum(shapes), tops[0].place) if shapes else (None, root.place)
+
+    def _upper(self, one: Class) -> float | None:
+        """Return the upper limit of a class of HFSC, its own or that of all inside; None if it sends what it can."""
+        if own := one.options.get("ul.m2"):
+            return float(own)
+        classes = self.state.classes_of(one.device, one.discipline)
+        inside = [self._upper(each) for each in classes if each.parent == one.identity]
+        known = [each for each in inside if each]
+        return math.fsum(known) if known and len(known) == len(inside) else None
 
     def classes(self, root: Qdisc) -> list[Class]:
         """Return the classes of a discipline."""
@@ -294,6 +303,12 @@ class Router:
     def unshaped(way: str) -> Change:
         """Return the change from nothing that shapes to what `aqmlab advise` would."""
         return Change(way, Queue("pfifo", {"limit": 1000}, None))
+
+
+def kbit(section: Section, option: str) -> float:
+    """Return a rate of sqm in bit/s; 0 if it is none, as sqm takes a whole number of kbit/s alone."""
+    text = section.options.get(option, "")
+    return float(text) * 1000 if text.isdecimal() else 0.0
 
 
 def shown(rate: float) -> str:

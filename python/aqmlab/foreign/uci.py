@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections import Counter
 from pathlib import PurePath
 from typing import Any
 
@@ -53,7 +54,13 @@ def _file(name: str, text: str) -> list[Section]:
         else:
             raise Unreadable(place, f"{line.strip()}: must be config, option or list of UCI, with a value")
     stem = package or _package(name, [each[0] for each in found])
-    return [Section(f"{stem}.{kind}", label, place, given, lines) for kind, label, place, given, lines in found]
+    kinds: Counter[str] = Counter()
+    sections = []
+    for kind, label, place, options, lines in found:
+        # A section without a name has that by which `uci show` prints it, and `uci set` takes it.
+        sections.append(Section(f"{stem}.{kind}", label or f"@{kind}[{kinds[kind]}]", place, options, lines))
+        kinds[kind] += 1
+    return sections
 
 
 def _package(name: str, kinds: list[str]) -> str:

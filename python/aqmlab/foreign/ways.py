@@ -64,18 +64,18 @@ def header(state: State, device: str) -> int:
     return 0 if BARE.match(next(sources, re.sub(r"^ifb[4_-]", "", device))) else ETHERNET
 
 
-def queue_length(state: State, device: str) -> int:
-    """Return how many packets a device queues: the number stated or shown, or else that of its sort in Linux."""
+def queue_length(state: State, device: str) -> tuple[int, bool]:
+    """Return how many packets a device queues, and whether the files state it; otherwise as its sort in Linux."""
     stated = next((each.txqueuelen for each in state.devices if each.name == device), None)
     direct = next((q.options.get("direct_qlen", 0) for q in state.qdiscs if q.device == device and q.kind == "htb"), 0)
     sort = {"ifb": IFB_QUEUE, "ppp": PPP_QUEUE}.get(device[:3], TXQUEUELEN)
-    return stated or int(direct) or sort
+    return stated or int(direct) or sort, bool(stated or direct)
 
 
 def way(state: State, device: str) -> Way:
     """Return the direction that a device sends in; raise `Unreadable` if its discipline is none of ours."""
     root = state.root(device)
-    made = Way(device, buffer=f"{queue_length(state, device)} packets", header=header(state, device))
+    made = Way(device, buffer=f"{queue_length(state, device)[0]} packets", header=header(state, device))
     if root is None or root.kind in _WITHOUT:
         return made
     try:
@@ -90,7 +90,7 @@ class _Reading:
 
     def __init__(self, state: State, made: Way) -> None:
         self._state, self._way = state, made
-        self._queue = queue_length(state, made.device)
+        self._queue, _ = queue_length(state, made.device)
 
     def of(self, qdisc: Qdisc) -> None:
         """Take over a discipline with all below it."""

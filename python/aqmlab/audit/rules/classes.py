@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
+from aqmlab.audit.mends import htb
 from aqmlab.audit.router import CLASSES, MULTI, Lane, Router, count, shown
 from aqmlab.foreign.model import Class
 
@@ -76,10 +77,9 @@ def tree(router: Router) -> Iterator[Finding]:
                     (Evidence.of(one), *map(Evidence.of, inside)),
                     {
                         "tc": "\n".join(
-                            f"tc class change dev {lane.device} parent {one.identity} classid {each.identity} htb "
-                            f"rate {each.options.get('rate', 0) * own / total / 1000:.0f}kbit "
-                            f"ceil {each.options.get('ceil', own) / 1000:.0f}kbit"
+                            htb(each, rate=each.options["rate"] * own / total)
                             for each in inside
+                            if "rate" in each.options
                         )
                     },
                 )
@@ -93,8 +93,9 @@ def tree(router: Router) -> Iterator[Finding]:
                     f"{shown(own)}, and no parent to borrow from: {shown(own)} is all that it sends.",
                     (Evidence.of(one),),
                     {
-                        "tc": f"tc class change dev {lane.device} classid {one.identity} htb "
-                        f"rate {ceiling / 1000:.0f}kbit ceil {ceiling / 1000:.0f}kbit"
+                        "tc": htb(
+                            one, rate=ceiling, **({"burst": one.options["cburst"]} if "cburst" in one.options else {})
+                        )
                     },
                 )
         leaves = [each for each in classes if not _inner(each, classes)]
@@ -107,13 +108,7 @@ def tree(router: Router) -> Iterator[Finding]:
                 f"{len(clamped)} classes of {lane.device} have a quantum at HTB's bound, which their rates and r2q do "
                 "not mean: what they borrow is shared unevenly, or in bursts.",
                 tuple(map(Evidence.of, clamped)),
-                {
-                    "tc": "\n".join(
-                        f"tc class change dev {lane.device} parent {each.parent} classid {each.identity} htb "
-                        f"rate {each.options.get('rate', 0) / 1000:.0f}kbit quantum 1514"
-                        for each in clamped
-                    )
-                },
+                {"tc": "\n".join(htb(each, quantum=1514) for each in clamped)},
                 (f"the kernel keeps a quantum from {least} to {most} bytes",),
             )
 

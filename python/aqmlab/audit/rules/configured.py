@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade
 from aqmlab.audit.mends import RESTART, named
-from aqmlab.audit.router import CLASSES, IFB, SQM, Lane, Router, sections, shown
+from aqmlab.audit.router import CLASSES, IFB, SQM, Lane, Router, kbit, sections, shown
 from aqmlab.foreign.model import Qdisc, Section
 from aqmlab.foreign.tc_options import options
 from aqmlab.foreign.words import Unsaid
@@ -55,7 +55,7 @@ def not_running(router: Router) -> Iterator[Finding]:
             continue
         device = router.real(section.options.get("interface", ""))
         for way, option in SQM.items():
-            wanted = _kbit(section, option)
+            wanted = kbit(section, option)
             if not wanted:
                 continue
             evidence = Evidence(section.at(option), f"option {option} '{section.options[option]}'")
@@ -69,11 +69,6 @@ def not_running(router: Router) -> Iterator[Finding]:
                     )
                 continue
             yield from _compared(router, section, device, way, wanted, evidence)
-
-
-def _kbit(section: Section, option: str) -> float:
-    text = section.options.get(option, "")
-    return float(text) * 1000 if text.isdigit() else 0.0
 
 
 def _lane(router: Router, device: str, way: str) -> Lane | None:

@@ -240,16 +240,28 @@ def without_ecn(router: Router) -> Iterator[Finding]:
     """Find a scheduler or a queue that drops where it could mark."""
     for each in router.state.qdiscs:
         if each.device.startswith("pipe ") and each.options.get("noecn"):
-            what, number, pipe = each.options.get("aqm") or each.kind, each.handle[1:-1], each.device[len("pipe ") :]
-            queue = f"dnctl queue {number} config pipe {pipe} {what} ecn"
+            what, pipe = each.options.get("aqm") or each.kind, each.device[len("pipe ") :]
             yield Finding(
                 "ecn-off",
                 Grade.DOUBTFUL,
                 f"ECN is off in {what} of {each.device}: it drops packets of senders that would heed a mark.",
                 (Evidence.of(each, "NoECN"),),
-                {"shell": queue if each.kind == "queue" else _scheduled(pipe, f"{what} ecn")},
+                {"shell": _marking(router, each) if each.kind == "queue" else _scheduled(pipe, f"{what} ecn")},
                 ("some senders negotiate ECN",),
             )
+
+
+def _marking(router: Router, queue: Qdisc) -> str:
+    """Return the whole line of a queue that marks, for the configuration: a queue in use refuses another AQM."""
+    number, aqm = int(queue.handle[1:-1]), queue.options.get("aqm", "codel")
+    kind, name = ("pipe", number - 2 * OWN) if number >= 2 * OWN else ("queue", number)
+    section = next((each for each in sections(router, f"dummynet.{kind}") if each.name == str(name)), None)
+    words, more = [aqm, "ecn"], "  # and its other words, such as its mask and its weight"
+    if section is not None:
+        given = [f"{option} {value}".strip() for option, value in section.options.items()]
+        words, more = [each for each in given if each not in ("ecn", "noecn")], ""
+        words.insert(words.index(aqm) + 1 if aqm in words else len(words), "ecn")
+    return f"{kind} {name} config {' '.join(words)}{more}\n{_AGAIN}"
 
 
 def above_link(router: Router) -> Iterator[Finding]:

@@ -125,7 +125,9 @@ def _interface(router: Router, device: str) -> Section | None:
 def _mend(router: Router, lane: Lane, layer: str) -> dict[str, str]:
     needed, cells = read(layer)
     if lane.root.kind in ("cake", "cake_mq") and router.section(lane.device) is None:
-        return {"tc": f"tc qdisc change dev {lane.device} root {lane.root.kind} {layer}"}
+        # Words such as `ethernet` and `overhead 18` leave ATM's cells as they are.
+        words = layer if cells or "noatm" in layer.split() else f"noatm {layer}"
+        return {"tc": f"tc qdisc change dev {lane.device} root {lane.root.kind} {words}"}
     base = 0 if PPP.match(lane.device) else ETHERNET
     section = router.section(lane.device)
     if section is not None:

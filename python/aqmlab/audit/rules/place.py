@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade, Queue
 from aqmlab.audit.mends import named
-from aqmlab.audit.router import LAN, Lane, Router, sections, shown
-from aqmlab.foreign.disciplines import FRAME, TXQUEUELEN
+from aqmlab.audit.router import LAN, SQM, Lane, Router, kbit, sections, shown
+from aqmlab.foreign.disciplines import FRAME
 from aqmlab.foreign.model import Class, Qdisc
+from aqmlab.foreign.ways import queue_length
 
 LONG, SHORT = 0.25, 0.1
 """Seconds that a queue without a discipline may take to drain: beyond the first is wrong, below the second fine."""
@@ -105,9 +106,8 @@ def _instead(lane: Lane) -> dict[str, str]:
 def _fifos(router: Router, lane: Lane) -> Iterator[tuple[Qdisc | Class, str, float, tuple[str, ...]]]:
     """Yield the queues that only have a limit: their line, their name, the packets they hold, and assumptions."""
     root = lane.root
-    waiting = {each.name: each.txqueuelen for each in router.state.devices}.get(lane.device)
-    said = () if waiting else (f"{lane.device} lets {TXQUEUELEN} packets wait, as devices do: `ip link` tells",)
-    waiting = waiting or TXQUEUELEN
+    waiting, stated = queue_length(router.state, lane.device)
+    said = () if stated else (f"{lane.device} lets {waiting} packets wait, as devices of its sort do: `ip link` tells",)
     inside = list(router.state.below(root))
     for leaf in inside:
         if leaf.kind in FIFOS and not any(router.state.below(leaf)):
@@ -134,14 +134,14 @@ def home_side(router: Router) -> Iterator[Finding]:
         device = section.options.get("interface", "")
         if section.options.get("enabled") != "1" or not re.match(r"(br-)?lan", device):
             continue
-        rates = [float(section.options.get(way, "0") or 0) for way in ("download", "upload")]
-        swapped = rates[1] < rates[0]
+        down, up = (kbit(section, SQM[way]) for way in ("down", "up"))
+        swapped = 0 < up < down
         yield Finding(
             "home-side",
             Grade.WRONG if swapped else Grade.DOUBTFUL,
             f"sqm is on {device}, the side of the home: "
             + (
-                f"what leaves there are downloads, which get the upload's {rates[1] / 1000:g} Mbit/s."
+                f"what leaves there are downloads, which get the upload's {up / 1e6:g} Mbit/s."
                 if swapped
                 else "it also slows what stays at home, and misses the router's own traffic."
             ),

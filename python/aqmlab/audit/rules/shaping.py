@@ -91,8 +91,9 @@ def nothing_shapes(router: Router) -> Iterator[Finding]:
     for way in ("up", "down"):
         if router.shapers(way) or any(each.options.get(SQM[way], "0") != "0" for each in router.sqm):
             continue  # what a tool was to do is compared by the rules on configurations
-        if any(lane.way == way and lane.root.kind in CLASSES for lane in router.lanes):
-            continue
+        roots = [lane.root for lane in router.lanes if lane.way == way]
+        if any(each.kind == "htb" or (each.kind in CLASSES and not router.classes(each)) for each in roots):
+            continue  # its rate is in classes that the files lack
         link = router.given.rate(way)
         if way == "up":
             yield from _upload(router, root, link, rates.get(device), told)
