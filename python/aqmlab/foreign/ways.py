@@ -31,7 +31,7 @@ _BANDS = ("prio", "drr", "qfq", "ets", "multiq", "mqprio", "mq", "hfsc", "taprio
 class Way:
     """One direction: a table of a discipline, its buffer, the link; `origins` has a comment for each key.
 
-    `header` has the bytes before IP's header that Linux counts.
+    `header` is the length of the device's own header, in bytes, which Linux counts.
     """
 
     device: str
@@ -111,7 +111,7 @@ class _Reading:
         self._way.notes.append((each.place, text))
 
     def _stab(self, qdisc: Qdisc) -> None:
-        """Take over a size table, which adds to a packet with the header that its device sees."""
+        """Take over a size table, which adds to a packet with its device's header."""
         cells = ["atm"] if qdisc.stab.get("linklayer") in ("atm", "adsl") else []
         before = self._way.header
         words = [*cells, "overhead", f"{qdisc.stab.get('overhead', 0) + before:.0f}"]
