@@ -68,10 +68,11 @@ def scaled(one: Class, factor: float) -> str:
     """Return the line that multiplies the rate, the ceiling and the bursts of a class of HTB by a factor."""
     given = one.options
     bursts = {name: max(round(given[name] * factor), LEAST_BURST) for name in BUCKETS if name in given}
-    return htb(one, rate=given["rate"] * factor, ceil=given.get("ceil", given["rate"]) * factor, **bursts)
+    rates = {"rate": given["rate"] * factor, "ceil": given.get("ceil", given["rate"]) * factor}
+    return htb(one, {**rates, **bursts})
 
 
-def htb(one: Class, **other: float) -> str:
+def htb(one: Class, other: Values) -> str:
     """Return the line that changes some words of a class of HTB, with all its words: tc resets those that lack."""
     given = {"ceil": one.options.get("rate", 0.0), **one.options, **other}
     parent = f" parent {one.parent}" if one.parent and one.parent != "root" else ""

@@ -77,7 +77,7 @@ def tree(router: Router) -> Iterator[Finding]:
                     (Evidence.of(one), *map(Evidence.of, inside)),
                     {
                         "tc": "\n".join(
-                            htb(each, rate=each.options["rate"] * own / total)
+                            htb(each, {"rate": each.options["rate"] * own / total})
                             for each in inside
                             if "rate" in each.options
                         )
@@ -92,11 +92,7 @@ def tree(router: Router) -> Iterator[Finding]:
                     f"Class {one.identity} of {lane.device} has a ceiling of {shown(ceiling)} above its rate of "
                     f"{shown(own)}, and no parent to borrow from: {shown(own)} is all that it sends.",
                     (Evidence.of(one),),
-                    {
-                        "tc": htb(
-                            one, rate=ceiling, **({"burst": one.options["cburst"]} if "cburst" in one.options else {})
-                        )
-                    },
+                    {"tc": htb(one, {"rate": ceiling, "burst": one.options.get("cburst", one.options.get("burst"))})},
                 )
         leaves = [each for each in classes if not _inner(each, classes)]
         clamped = [each for each in leaves if each.options.get("quantum") in CLAMPED]
@@ -108,7 +104,7 @@ def tree(router: Router) -> Iterator[Finding]:
                 f"{len(clamped)} classes of {lane.device} have a quantum at HTB's bound, which their rates and r2q do "
                 "not mean: what they borrow is shared unevenly, or in bursts.",
                 tuple(map(Evidence.of, clamped)),
-                {"tc": "\n".join(htb(each, quantum=1514) for each in clamped)},
+                {"tc": "\n".join(htb(each, {"quantum": 1514}) for each in clamped)},
                 (f"the kernel keeps a quantum from {least} to {most} bytes",),
             )
 
