@@ -516,6 +516,9 @@ def test_flows_do_not_wait_for_the_ports_of_those_that_are_over(router: Router, 
 
 def prohibit(router: Router, protocol: str, port: int, namespace: int = 0) -> None:
     """Let sockets fail at once that send to the port of a traffic entry."""
+    # A source that has not connected yet would end the program instead.
+    while protocol == "udp" and not router.within(namespace, "ss", "-Hun", "dport", "=", f":{port}"):
+        assert router.process.poll() is None
     router.within(namespace, "ip", "rule", "add", "ipproto", protocol, "dport", str(port), "prohibit")
 
 
