@@ -324,19 +324,25 @@ def _base(text: str) -> float:
     return converted[0]
 
 
-def _rate(option: str, text: str, drained: float) -> float:
-    """Convert a rate; raise `BadLink` if it is none, or one at which a buffer of this time in s is out of bounds."""
+def rate_of(option: str, text: str, above: float = 0.0) -> float:
+    """Read a rate in bit/s; raise `BadLink` if it is none above this one."""
     converted = _core.in_base_unit(text)
-    if converted is None or converted[1] != "bit/s":
-        raise BadLink(option, f"{text}: must be a rate, such as '100 Mbit/s' or 100mbit")
-    if converted[0] > FASTEST:
+    if converted is None or converted[1] != "bit/s" or not converted[0] > above:
+        raise BadLink(option, f"{text}: must be a rate above 0, such as '100 Mbit/s' or 100mbit")
+    return float(converted[0])
+
+
+def _rate(option: str, text: str, drained: float) -> float:
+    """Read a rate; raise `BadLink` if it is none, or one at which a buffer of this time in s is out of bounds."""
+    rate = rate_of(option, text, -math.inf)  # the least is below
+    if rate > FASTEST:
         raise BadLink(option, f"{text}: {_TOO_FAST}")
     least, most = (octets * 8 / drained for octets in BUFFER)
     least, most = math.ceil(least / 1000) * 1e3, min(math.floor(most / 1e9) * 1e9, FASTEST)
-    if not least <= converted[0] <= most:
+    if not least <= rate <= most:
         problem = f"must be from {_shown(least)} to {_shown(most)}, for the buffer of {drained * 1e3:g} ms"
         raise BadLink(option, f"{text}: {problem}")
-    return float(round(converted[0]))
+    return float(round(rate))
 
 
 def round_trips(text: str) -> tuple[float, float]:

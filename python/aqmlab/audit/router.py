@@ -11,7 +11,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
-from aqmlab.advice.link import round_trips
+from aqmlab.advice.link import rate_of, round_trips
 from aqmlab.audit.findings import Change, Queue
 from aqmlab.foreign import ways
 from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, State
@@ -67,8 +67,8 @@ class Given:
                 "--link-layer", f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …"
             )
         return cls(
-            _rate("--down", down),
-            _rate("--up", up),
+            None if down is None else rate_of("--down", down),
+            None if up is None else rate_of("--up", up),
             None if rtt is None else round_trips(rtt)[1],
             layer,
         )
@@ -76,15 +76,6 @@ class Given:
     def rate(self, way: str) -> float | None:
         """Return the rate of a direction."""
         return self.down if way == "down" else self.up
-
-
-def _rate(option: str, text: str | None) -> float | None:
-    if text is None:
-        return None
-    found = _core.in_base_unit(text)
-    if found is None or found[1] != "bit/s" or not found[0] > 0:
-        raise BadLink(option, f"{text}: must be a rate above 0, such as '100 Mbit/s' or 100mbit")
-    return found[0]
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ IDLE = 5
 FEWEST = 15
 """The least probes under load: one a second for 20 s are enough."""
 
-_CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
+CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
 """The first bytes of pcap and pcapng."""
 
 _HOW = (
@@ -103,7 +103,7 @@ def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
     paths = [Path(file) for file in files]
     for path in paths:
         with path.open("rb") as opened:
-            if opened.read(4) in _CAPTURES:
+            if opened.read(4) in CAPTURES:
                 raise Unusable(f"{path}: a capture, which is not read here: {_HOW}")
     return together([one for path in paths for one in measured.read(path)])
 

@@ -81,39 +81,18 @@ def import_(
 
 
 def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str, of: str) -> Given:
+    from aqmlab.advice.bad_link import BadLink
+    from aqmlab.advice.link import rate_of, round_trips
     from aqmlab.foreign.scenario import Given
 
-    return Given(
-        down=_quantity("--down", down, "bit/s", "100mbit"),
-        up=_quantity("--up", up, "bit/s", "20mbit"),
-        round_trips=_round_trips(rtt),
-        wan=wan,
-        lan=lan,
-        of=of,
-    )
-
-
-def _round_trips(text: str | None) -> tuple[float, ...]:
-    """Read ``40ms`` or ``15-80ms``; a number without a unit has that of the other."""
-    if text is None:
-        return ()
-    low, dash, high = text.partition("-")
-    unit = high.strip().lstrip("0123456789.")
-    ends = (low if low.strip()[-1:].isalpha() else f"{low}{unit}", high) if dash else (text,)
-    found = [_quantity("--rtt", end, "s", "40ms or 15-80ms") or 0.0 for end in ends]
-    if found != sorted(found):
-        raise typer.BadParameter(f"{text}: must be from the shortest to the longest", param_hint="--rtt")
-    return tuple(found)
-
-
-def _quantity(option: str, text: str | None, unit: str, like: str) -> float | None:
-    from aqmlab import _core
-
-    if text is None:
-        return None
-    found = _core.in_base_unit(text)
-    if found is None or found[1] != unit or found[0] <= 0:
-        raise typer.BadParameter(
-            f"{text}: must be {'a rate' if unit == 'bit/s' else 'a time'}, as {like}", param_hint=option
+    try:
+        return Given(
+            down=None if down is None else rate_of("--down", down),
+            up=None if up is None else rate_of("--up", up),
+            round_trips=() if rtt is None else round_trips(rtt),
+            wan=wan,
+            lan=lan,
+            of=of,
         )
-    return float(found[0])
+    except BadLink as error:
+        raise typer.BadParameter(error.problem, param_hint=error.where) from None

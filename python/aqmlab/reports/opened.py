@@ -7,9 +7,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-CAPTURES = (b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\xc3\xd4", b"\x4d\x3c\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x0a\x0d\x0d\x0a")
-"""How captures begin: pcap of either order and clock, and pcapng."""
-
 
 def opened(files: Mapping[str, bytes], progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Make a scenario of files: that of the calibrated link if all are measurements, otherwise of what they state.
@@ -54,6 +51,7 @@ def _named(text: str, paths: Mapping[Path, str]) -> str:
 
 
 def _is_measured(path: Path) -> bool:
+    from aqmlab.calibrate.recording import CAPTURES
     from aqmlab.exchange import measured
 
     try:
