@@ -264,4 +264,5 @@ def test_command_refuses_in_one_line(quick_cli: Cli, files: list[Path]) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert "no probe of the round trip beside the transfer: record `irtt" in done.stderr
     assert "--rate" in quick_cli("probe-plan", "--rtt", "20ms").stderr
+    assert "--rate: nan: must be a rate" in quick_cli("probe-plan", "--rtt", "20ms", "--rate", "nan").stderr
     assert "--buffer" in quick_cli("probe-plan", "--rtt", "20ms", "--rate", "1mbit", "--buffer", "5 Hz").stderr

@@ -56,7 +56,8 @@ def probe_plan(
         known = _bytes(buffer, chosen.queues.down.rate) if buffer else None
     except BadLink as error:
         if error.where.startswith("--"):
-            raise typer.BadParameter(error.problem, param_hint=error.where) from None
+            where = "--rate" if error.where in ("--down", "--up") else error.where
+            raise typer.BadParameter(error.problem, param_hint=where) from None
         stop(BAD_USAGE, str(error))
     with progress_bar() as show:
         found: Plan = plan(chosen.queues.down.rate, chosen.rtt, known, seed=seed, jobs=jobs, progress=show)
