@@ -7,8 +7,9 @@ from aqmlab._core import in_base_unit
 
 STORED = {point.name: point for point in reference.stored() if point.name in shapers.OPEN | shapers.CLOSED}
 
-OTHER_FATES = {"tbf_codel": 0.13, "tbf_fq_codel": 0.2, "htb_fq_codel": 0.1}
-"""The part of the packets that may have another fate where CoDel is inside: its times are in units of 1024 ns there."""
+OTHER_FATES = {"tbf_codel": 0.13, "tbf_fq_codel": 0.2, "htb_fq_codel": 0.1, "cake_mq": 0.15, "cake_mq_tins": 0.1}
+"""The part of the packets that may have another fate where CoDel is inside, whose times are in units of 1024 ns there, and
+with CAKE, whose quanta are rounded by random numbers."""
 
 SMALL = {
     "open_htb_flat_small": 0.03,
@@ -21,7 +22,7 @@ SMALL = {
 FEW = 12
 """Packets in other runs: two for each that comes within a step of the guest's clock of a departure, of 256 ns."""
 
-OTHER_DELAY = {"open_tbf_fq_codel_sizes": ["delay_mean"]}
+OTHER_DELAY = {"open_tbf_fq_codel_sizes": ["delay_mean"], "open_cake_mq_sizes": ["delay_p95"]}
 """Metrics that are off."""
 
 
@@ -48,7 +49,11 @@ def test_losses_and_delays_are_those_of_linux(shaper: str) -> None:
 
 @pytest.mark.oracle
 @pytest.mark.parametrize(
-    "name", ["behind_tbf_cubic", "behind_tbf_drr_cubic", "behind_htb_borrow_cubic", "behind_police_cubic"]
+    "name",
+    [
+        *("behind_tbf_cubic", "behind_tbf_drr_cubic", "behind_htb_borrow_cubic", "behind_police_cubic"),
+        "behind_cake_mq_cubic",
+    ],
 )
 def test_senders_behind_a_shaper_do_what_those_of_linux_do(name: str) -> None:
     compared, refused = ours.judged([STORED[name]])

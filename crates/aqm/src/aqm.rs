@@ -40,6 +40,7 @@ aqms! {
         redtail::Redtail,
         sfq::Sfq,
         cake::Cake,
+        cake_mq::CakeMq,
         tbf::Tbf,
         prio::Prio,
         drr_classes::DrrClasses,

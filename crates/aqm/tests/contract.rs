@@ -587,7 +587,7 @@ fn every_early_dropper_drops_and_marks_under_overload() {
 fn only_algorithms_that_leave_drops_to_others_lack_ecn() {
     let lack = |params: &AnyParams| params.specs().iter().all(|spec| spec.name != "ecn");
     let names: Vec<&str> = defaults().filter(lack).map(|params| params.name()).collect();
-    let own = ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "lld", "redtail", "sfq", "cake"];
+    let own = ["droptail", "headdrop", "jobs_ecn", "fq", "jobs", "lld", "redtail", "sfq", "cake", "cake_mq"];
     let around = ["tbf", "prio", "drr_classes", "htb", "police"];
     assert_eq!(names, [&own[..], &around].concat());
 }

@@ -205,12 +205,17 @@ fn others(kind: ParamKind, unit: &str) -> Vec<Value> {
 }
 
 /// The parameters with which an algorithm starts anew.
-const ANEW: [&str; 30] = [
+const ANEW: [&str; 35] = [
     "ared.form",
     "cake.ack_filter",
     "cake.diffserv",
     "cake.flowmode",
     "cake.perturbation",
+    "cake_mq.ack_filter",
+    "cake_mq.diffserv",
+    "cake_mq.flowmode",
+    "cake_mq.perturbation",
+    "cake_mq.queues",
     "choke.form",
     "cobalt.form",
     "dtared.form",
@@ -239,10 +244,11 @@ const ANEW: [&str; 30] = [
 ];
 
 /// The signals that a parameter bounds, scales or sets, and the counts of pairs, which `key` defines.
-const MOVED: [&str; 30] = [
+const MOVED: [&str; 31] = [
     "ared.bottom: max_p",
     "ared.top: max_p",
     "cake.bandwidth: rate",
+    "cake_mq.bandwidth: rate",
     "curvyred.k: p_cl",
     "curvyred.min_th: p",
     "curvyred.min_th: p_cl",

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aqmlab import _core
@@ -136,6 +136,25 @@ _PIE = (("target", "target"), ("tupdate", "t_update"))
 
 _ACK_FILTER = {"off": "", "on": "ack-filter", "aggressive": "ack-filter-aggressive"}
 
+_CAKE = Kind(
+    "cake:preset=linux",
+    (
+        Word("bandwidth", "bandwidth", _rate, "TCA_CAKE_BASE_RATE64", _octets, "byte/s"),
+        Word("", "diffserv", str, "", _count, ""),
+        Word("", "flowmode", str, "", _count, ""),
+        Word("rtt", "rtt", time_word, "TCA_CAKE_RTT", _micros, "µs"),
+        # Words of framing add up, and what comes after them replaces their sum.
+        Word("", "framing", str, "", _count, ""),
+        Word("overhead", "overhead", _whole, "TCA_CAKE_OVERHEAD", _count, "bytes"),
+        Word("mpu", "mpu", _whole, "TCA_CAKE_MPU", _count, "bytes"),
+        Word("", "atm", str, "", _count, ""),
+        Word("", "ack_filter", lambda v: _ACK_FILTER[v], "", _count, ""),
+        Word("memlimit", "memlimit", _whole, "TCA_CAKE_MEMORY", _count, "bytes"),
+    ),
+    {"ingress": "ingress", "autorate-ingress": "autorate_ingress"},
+    limit="",
+)
+
 KINDS: Mapping[str, Kind] = {
     "codel": Kind("codel:preset=linux", _times("TCA_CODEL", "", *_CODEL), {"ecn": "ecn"}, attribute="TCA_CODEL_LIMIT"),
     "fq_codel": Kind(
@@ -175,24 +194,8 @@ KINDS: Mapping[str, Kind] = {
         attribute="TCA_RED_PARMS.limit",
         demanded={"mean_packet": f"{FRAME} B"},
     ),
-    "cake": Kind(
-        "cake:preset=linux",
-        (
-            Word("bandwidth", "bandwidth", _rate, "TCA_CAKE_BASE_RATE64", _octets, "byte/s"),
-            Word("", "diffserv", str, "", _count, ""),
-            Word("", "flowmode", str, "", _count, ""),
-            Word("rtt", "rtt", time_word, "TCA_CAKE_RTT", _micros, "µs"),
-            # Words of framing add up, and what comes after them replaces their sum.
-            Word("", "framing", str, "", _count, ""),
-            Word("overhead", "overhead", _whole, "TCA_CAKE_OVERHEAD", _count, "bytes"),
-            Word("mpu", "mpu", _whole, "TCA_CAKE_MPU", _count, "bytes"),
-            Word("", "atm", str, "", _count, ""),
-            Word("", "ack_filter", lambda v: _ACK_FILTER[v], "", _count, ""),
-            Word("memlimit", "memlimit", _whole, "TCA_CAKE_MEMORY", _count, "bytes"),
-        ),
-        {"ingress": "ingress", "autorate-ingress": "autorate_ingress"},
-        limit="",
-    ),
+    "cake": _CAKE,
+    "cake_mq": replace(_CAKE, base="cake_mq:preset=linux"),
     "sfq": Kind(
         "sfq:preset=linux",
         (

@@ -325,6 +325,7 @@ _OPTIONS: Mapping[str, Callable[[Options, Observed], dict[str, Any]]] = {
     "sfb": _sfb,
     "sfq": _sfq,
     "cake": _cake,
+    "cake_mq": _cake,
     "dualpi2": _dualpi2,
 }
 

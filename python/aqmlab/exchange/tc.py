@@ -25,7 +25,7 @@ _NAMES = {"droptail": "pfifo", "headdrop": "pfifo_head_drop", "ared": "red"}
 _LIMITS = {"bfifo": "bytes", "red": "bytes"}
 """The unit of the limit of kinds that do not count packets."""
 
-_UNLIMITED = ("cake", "drr")
+_UNLIMITED = ("cake", "cake_mq", "drr")
 """The kinds without a limit in packets or bytes."""
 
 

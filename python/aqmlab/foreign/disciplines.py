@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aqmlab.foreign.model import Values
@@ -106,6 +106,28 @@ def _inside(keys: Mapping[str, str]) -> dict[str, str]:
     return {word: f"{INSIDE}{key}" for word, key in keys.items()}
 
 
+_CAKE = Kind(
+    {"name": "cake", "preset": "linux"},
+    {"bandwidth": "bandwidth", "rtt": "rtt", "memlimit": "memlimit", "framing": "framing"},
+    {
+        "ingress": {"ingress": True},
+        "autorate-ingress": {"autorate_ingress": True},
+        "ack-filter": {"ack_filter": "on"},
+        "ack-filter-aggressive": {"ack_filter": "aggressive"},
+        **{word: {"diffserv": word} for word in DIFFSERV if word != "diffserv-llt"},
+        **{word: {"flowmode": word} for word in FLOWMODES},
+    },
+    # Memory alone limits it.
+    buffer="1000000 packets",
+    silent={
+        "nat": "no addresses are translated here: hosts are told apart as with it",
+        "wash": "code points behind the router matter to nobody here",
+        "split-gso": "",
+        "no-split-gso": "bursts of a network card are not split: set tcp.offload to have such",
+        "fwmark": "marks of a firewall do not exist here: packets go by their code points",
+    },
+)
+
 KINDS: Mapping[str, Kind] = {
     "pfifo": Kind({"name": "droptail"}),
     "bfifo": Kind({"name": "droptail"}),
@@ -161,27 +183,8 @@ KINDS: Mapping[str, Kind] = {
         silent={"perturb": "the hash of flows stays the same here"},
         ecn="red_ecn",
     ),
-    "cake": Kind(
-        {"name": "cake", "preset": "linux"},
-        {"bandwidth": "bandwidth", "rtt": "rtt", "memlimit": "memlimit", "framing": "framing"},
-        {
-            "ingress": {"ingress": True},
-            "autorate-ingress": {"autorate_ingress": True},
-            "ack-filter": {"ack_filter": "on"},
-            "ack-filter-aggressive": {"ack_filter": "aggressive"},
-            **{word: {"diffserv": word} for word in DIFFSERV if word != "diffserv-llt"},
-            **{word: {"flowmode": word} for word in FLOWMODES},
-        },
-        # Memory alone limits it.
-        buffer="1000000 packets",
-        silent={
-            "nat": "no addresses are translated here: hosts are told apart as with it",
-            "wash": "code points behind the router matter to nobody here",
-            "split-gso": "",
-            "no-split-gso": "bursts of a network card are not split: set tcp.offload to have such",
-            "fwmark": "marks of a firewall do not exist here: packets go by their code points",
-        },
-    ),
+    "cake": _CAKE,
+    "cake_mq": replace(_CAKE, base={"name": "cake_mq", "preset": "linux"}),
     "dualpi2": Kind(
         {"name": "dualpi2", "preset": "linux"},
         {
@@ -201,7 +204,6 @@ KINDS: Mapping[str, Kind] = {
 """The disciplines that ours can be."""
 
 CLOSE: Mapping[str, tuple[str, str]] = {
-    "cake_mq": ("cake", "the queues of the device are one queue here, with the whole rate"),
     "fq": ("fq_codel", "its queues of flows without an AQM are `drr` here; pacing belongs to the senders"),
 }
 """Disciplines that have no counterpart, with the nearest that has, and the difference."""
@@ -222,9 +224,6 @@ def discipline(kind: str, options: Values, shown: bool = False, queue: int = TXQ
         )
     if kind == "gred":
         return _default_queue(options, shown, queue)
-    if kind == "cake_mq":
-        left.append(CLOSE["cake_mq"][1])
-        kind = "cake"
     known = KINDS.get(kind)
     if known is None:
         raise NoCounterpart(

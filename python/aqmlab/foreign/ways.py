@@ -132,12 +132,22 @@ class _Reading:
         way.aqm, way.buffer = made.aqm, made.buffer
         way.note("aqm", qdisc)
         way.note("buffer", qdisc)
+        if qdisc.kind == "cake_mq":
+            self._transmit(qdisc)
         if "bandwidth" in qdisc.options and qdisc.kind in ("cake", "cake_mq"):
             self._limit(qdisc.options["bandwidth"], qdisc)
             words = str(qdisc.options.get("framing", ""))
             if words and not words.startswith("raw"):
                 way.framing = words
                 way.note("framing", qdisc)
+
+    def _transmit(self, qdisc: Qdisc) -> None:
+        """Count the transmit queues of a device, each of which has a discipline of its own."""
+        queues = sum(1 for _ in self._state.below(qdisc))
+        if queues:
+            self._way.aqm = {**self._way.aqm, "queues": queues}
+        else:
+            self._note(qdisc, "the number of transmit queues is not stated: that of the preset is taken")
 
     def _limit(self, bits: float, each: Qdisc | Class) -> None:
         if self._way.rate is None or bits < self._way.rate:

@@ -16,7 +16,10 @@ BE, LE, AF21, EF = 0, 0x04, 0x48, 0xB8
 TOS = (EF, EF, AF21, AF21, AF21, BE, BE, BE, LE, LE)
 """Of each flow."""
 
-DSCPS = {EF: "EF", AF21: "AF21", BE: "BE", LE: "LE"}
+DSCPS = {
+    **{EF: "EF", AF21: "AF21", BE: "BE", LE: "LE"},
+    **{0x20: "CS1", 0x28: "AF11", 0x88: "AF41", 0xB0: "VA", 0xC0: "CS6", 0xE0: "CS7"},
+}
 
 RATE = "10 Mbit/s"
 
@@ -33,6 +36,12 @@ class Shaper:
 
     more: Sequence[str] = field(default=())
     """What follows: `class`, `qdisc` or `filter`, and tc's words after the device."""
+
+    tos: Sequence[int] = TOS
+    """Of each flow of the open loop."""
+
+    device: Mapping[str, Any] = field(default_factory=dict)
+    """What the configuration says of the device, if it is not an ordinary one."""
 
 
 def _filters(parent: str, of: Mapping[int, str]) -> list[str]:
@@ -138,6 +147,21 @@ _DEEP = [
     ("31", "3", {"rate": "2mbit", "ceil": "4mbit", "burst": 2000, "cburst": 2000, "prio": 1, "quantum": 1514}),
 ]
 
+
+def _cake_mq(tins: str, rate_mbit: int, perturbation: int, queues: Mapping[int, int]) -> Shaper:
+    """Four transmit queues, to which types of service go as our hash with this perturbation spreads their flows."""
+    ours = {"name": "cake_mq", "bandwidth": f"{rate_mbit} Mbit/s", "diffserv": tins, "perturbation": perturbation}
+    spread = [
+        f"filter egress protocol ip prio 1 u32 match ip tos {tos:#04x} 0xfc action skbedit queue_mapping {queue}"
+        for tos, queue in queues.items()
+    ]
+    words = f"cake_mq bandwidth {rate_mbit}mbit {tins}"
+    return Shaper(words, ours, ["qdisc clsact", *spread], list(queues), {"queues": 4})
+
+
+_SPREAD = dict(zip(DSCPS, (0, 2, 0, 0, 0, 1, 0, 2, 1, 3), strict=True))
+"""Where the flows of the open loop go with perturbation 1; `crates/netsim/src/packet.rs` says what is hashed."""
+
 SHAPERS = {
     "tbf": Shaper(_TBF, TBF),
     "tbf_peak": Shaper(
@@ -166,7 +190,13 @@ SHAPERS = {
     "htb_borrow": _htb(_BORROW, {EF: "10:10", AF21: "10:20", BE: "10:30", LE: "10:40"}, "pfifo limit 20"),
     "htb_deep": _htb(_DEEP, {EF: "10:20", AF21: "10:21", BE: "10:30", LE: "10:31"}, "pfifo limit 20"),
     "htb_fq_codel": _htb(_BORROW, {EF: "10:10", AF21: "10:20", BE: "10:30", LE: "10:40"}, "fq_codel limit 200"),
+    "cake_mq": _cake_mq("besteffort", 10, 1, _SPREAD),
+    "cake_mq_tins": _cake_mq("diffserv3", 10, 1, _SPREAD),
 }
+
+# Of TCP, three flows in three queues, and of four flows one apart.
+_THREE = _cake_mq("besteffort", 100, 9, {EF: 0, AF21: 1, BE: 2})
+_APART = _cake_mq("besteffort", 100, 38, {EF: 0, BE: 2})
 
 
 def _open() -> Iterator[tuple[str, dict[str, Any]]]:
@@ -179,7 +209,8 @@ def _open() -> Iterator[tuple[str, dict[str, Any]]]:
                     "qdisc": shaper.qdisc,
                     "more": list(shaper.more),
                     "aqm": dict(shaper.aqm),
-                    "tos": list(TOS),
+                    "tos": list(shaper.tos),
+                    **shaper.device,
                     "groups": [{"n": 0, "rtt_ms": 0, "cc": "cubic"}],
                     "dur": 10,
                     "warm": 0,
@@ -193,6 +224,10 @@ def _open() -> Iterator[tuple[str, dict[str, Any]]]:
 def _closed() -> Iterator[tuple[str, dict[str, Any]]]:
     """TCP behind a shaper; of several groups each has a class."""
     two, three = points.group(2, "cubic"), [{**points.group(1, "cubic"), "tos": tos} for tos in (EF, AF21, BE)]
+    apart = [{**points.group(1, "cubic"), "tos": EF}, {**points.group(3, "cubic"), "tos": BE}]
+    for name, groups, of in (("cake_mq_cubic", three, _THREE), ("cake_mq_apart", apart, _APART)):
+        fast = {"rate_mbit": 100, "dur": 20, "warm": 5, **of.device}
+        yield f"behind_{name}", points.dumbbell(of.qdisc, *groups, **fast, more=list(of.more), aqm=dict(of.aqm))
     for name, shaper, groups in (
         ("tbf_cubic", "tbf", [two]),
         ("tbf_reno", "tbf", [points.group(2, "reno")]),

@@ -47,7 +47,7 @@ mod pace;
 mod tins;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use crate::aqm::cobalt::linux::Times;
 use crate::contract::Reading::{Count, Level};
@@ -178,11 +178,10 @@ impl Tin {
     }
 
     /// Sets the rate in bytes a second, 0 for none (`cake_set_rate`).
-    fn set_rate(&mut self, rate: u64, target: Span, interval: Span) {
+    fn set_rate(&mut self, rate: u64) {
         self.rate = rate;
         self.pace = Pace::new(rate);
         self.flow_quantum = if rate > 0 { (rate >> 12).clamp(300, MTU) as u32 } else { MTU as u32 };
-        self.times = Times::new(target, interval, Span::ns(self.pace.time(MTU as u32)));
     }
 
     fn note_delay(&mut self, delay: Span) {
@@ -234,7 +233,7 @@ pub struct Cake {
     target: Span,
     interval: Span,
     /// In bytes a second; 0 without a shaper.
-    rate: u64,
+    pub(super) rate: u64,
     pace: Pace,
     /// T and F.
     next: Time,
@@ -243,9 +242,9 @@ pub struct Cake {
     current: usize,
     memlimit: Option<u64>,
     limit: u64,
-    used: u64,
+    pub(super) used: u64,
     most_used: u64,
-    waiting: u32,
+    pub(super) waiting: u32,
     capacity: Option<Capacity>,
     ingress: bool,
     filter: Filter,
@@ -254,7 +253,7 @@ pub struct Cake {
     /// The ACK that the last arrival made superfluous.
     superfluous: Option<(usize, u32)>,
     label: Label,
-    salt: Option<u64>,
+    pub(super) salt: Option<u64>,
     dithers: u64,
     /// What follows a drop at a departure.
     after_drop: AfterDrop,
@@ -276,11 +275,10 @@ enum AfterDrop {
 impl Cake {
     /// Sets the rate in bytes a second, 0 for none (`cake_reconfigure`).
     fn set_rate(&mut self, rate: u64) {
-        self.rate = rate;
-        for (i, tin) in self.tins.iter_mut().enumerate() {
-            tin.set_rate(self.scheme.rate(i, rate), self.target, self.interval);
+        self.share(rate);
+        for tin in &mut self.tins {
+            tin.times = Times::new(self.target, self.interval, Span::ns(tin.pace.time(MTU as u32)));
         }
-        self.pace = self.tins[0].pace;
         let most = (MOST_PACKETS * MTU).max(self.memlimit.unwrap_or(0));
         let asked = match (self.memlimit, rate) {
             (Some(limit), _) => limit,
@@ -288,6 +286,15 @@ impl Cake {
             (None, rate) => (rate as f64 * self.interval.secs() * 4.0).max(4_194_304.0) as u64,
         };
         self.limit = asked.min(most);
+    }
+
+    /// Sets the rate in bytes a second, but not the times and the limit that follow from it (`cake_configure_rates`).
+    pub(super) fn share(&mut self, rate: u64) {
+        self.rate = rate;
+        for (i, tin) in self.tins.iter_mut().enumerate() {
+            tin.set_rate(self.scheme.rate(i, rate));
+        }
+        self.pace = self.tins[0].pace;
     }
 
     fn dither(&mut self) -> u16 {
@@ -317,8 +324,13 @@ impl Cake {
         self.tins[tin].backlog -= u64::from(size);
     }
 
+    /// The target of the first tin in which flows decay.
+    pub(super) fn decays(&self) -> Option<Span> {
+        self.tins.iter().find(|tin| tin.flows.decaying > 0).map(|tin| tin.times.target)
+    }
+
     /// The queue with the most bytes.
-    fn longest(&self, lanes: &[Lane]) -> Option<usize> {
+    pub(super) fn longest(&self, lanes: &[Lane]) -> Option<usize> {
         let flows = self.tins.iter().enumerate();
         let queues = flows.flat_map(|(tin, t)| t.flows.backlogged().map(move |i| tin * QUEUES + i));
         // The first of those with the most.
@@ -326,7 +338,7 @@ impl Cake {
     }
 
     /// The head of the longest queue is dropped because memory is full (`cake_drop`).
-    fn overflow(&mut self, now: Time, lanes: &[Lane]) -> Option<usize> {
+    pub(super) fn overflow(&mut self, now: Time, lanes: &[Lane]) -> Option<usize> {
         let lane = self.longest(lanes).filter(|lane| lanes[*lane].packets > 0)?;
         let (tin, i) = (lane / QUEUES, lane % QUEUES);
         let size = lanes[lane].head?.size;

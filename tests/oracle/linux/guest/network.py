@@ -43,8 +43,9 @@ def build(conf: Mapping[str, Any]) -> None:
     for name in (ROUTER, *([MIDDLE] if middle else []), RECEIVER, *map(sender, range(len(groups)))):
         _sh(f"ip netns add {name}; ip -n {name} link set lo up")
     devices = _joined((ROUTER, BOTTLENECK, "10.8.0.1"), (MIDDLE, "m0", "10.8.0.2")) if middle else []
+    transmit = f"numtxqueues {conf['queues']}" if "queues" in conf else ""
     before = (MIDDLE, "m1") if middle else (ROUTER, BOTTLENECK)
-    devices += _joined((*before, "10.9.0.1"), (RECEIVER, "b0", ADDRESS))
+    devices += _joined((*before, "10.9.0.1"), (RECEIVER, "b0", ADDRESS), transmit)
     _sh("ip -n b route add default via 10.9.0.1")
     if middle:
         _sh("ip -n m route add default via 10.8.0.1; ip -n r route add 10.9.0.0/24 via 10.8.0.2")
@@ -79,7 +80,10 @@ def build(conf: Mapping[str, Any]) -> None:
     if "more" in conf:
         # A shaper of its own, and what is below it. The router's own packets would take its tokens.
         _sysctl(ROUTER, {"net.ipv6.conf.all.disable_ipv6": 1})
-        _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle {HANDLE} {conf['qdisc']}")
+        if conf["qdisc"].startswith("cake_mq "):
+            _sh(f"ip netns exec {ROUTER} python3 -m oracle.linux.guest.cake_mq {conf['qdisc']}")
+        else:
+            _sh(f"tc -n r qdisc add dev {BOTTLENECK} root handle {HANDLE} {conf['qdisc']}")
         for kind, words in (each.split(maxsplit=1) for each in conf["more"]):
             _sh(f"tc -n r {kind} add dev {BOTTLENECK} {words}")
         return
@@ -106,10 +110,11 @@ def _delay(conf: Mapping[str, Any]) -> None:
         _sh(f"tc -n m filter add dev m1 parent 1: protocol ip {port} flowid 1:{g + 1}")
 
 
-def _joined(*ends: tuple[str, str, str]) -> list[tuple[str, str]]:
-    """Join two namespaces, each given with a device and its address; return the devices."""
+def _joined(one: tuple[str, str, str], peer: tuple[str, str, str], options: str = "") -> list[tuple[str, str]]:
+    """Join two namespaces, each given with a device and its address; `options` are the first's. Return the devices."""
+    ends = (one, peer)
     (namespace, device, _), (other, its_device, _) = ends
-    _sh(f"ip link add {device} netns {namespace} type veth peer name {its_device} netns {other}")
+    _sh(f"ip link add {device} netns {namespace} {options} type veth peer name {its_device} netns {other}")
     for each, of_each, address in ends:
         _sh(f"ip -n {each} addr add {address}/24 dev {of_each}; ip -n {each} link set {of_each} up")
     _neighbours(ends[0], ends[1])

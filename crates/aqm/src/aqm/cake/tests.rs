@@ -17,7 +17,7 @@ impl Uniform for Lots {
 
 /// A packet, its row, and what it acknowledges.
 #[derive(Clone, Copy)]
-struct Framed(Packet, usize, Option<Ack>);
+pub(in crate::aqm) struct Framed(Packet, usize, Option<Ack>);
 
 impl Frame for Framed {
     fn packet(&self) -> Packet {
@@ -33,7 +33,7 @@ impl Frame for Framed {
 }
 
 /// CAKE before a link of 100 Mbit/s. Row r has the DSCP of the r-th entry; pair p is of hosts p / 16 and p % 16.
-struct Host {
+pub(in crate::aqm) struct Host {
     queue: Queue<Framed>,
     lots: Lots,
     dropped: Vec<Framed>,
@@ -41,6 +41,10 @@ struct Host {
 
 impl Host {
     fn new(params: Params, dscps: &[u8]) -> Self {
+        Self::of(&AnyParams::Cake(Params { perturbation: Some(7), ..params }), dscps)
+    }
+
+    pub(in crate::aqm) fn of(params: &AnyParams, dscps: &[u8]) -> Self {
         let port = Port {
             rate: Rate::mbit_per_s(100),
             limit: Limit::Packets(100_000),
@@ -48,8 +52,7 @@ impl Host {
             header: Bytes(14),
             ..PORT
         };
-        let cake = AnyParams::Cake(Params { perturbation: Some(7), ..params });
-        let mut queue = Queue::new(cake.build(&port), &port, &vec![1; dscps.len()]);
+        let mut queue = Queue::new(params.build(&port), &port, &vec![1; dscps.len()]);
         let hosts = (0..256).map(|pair| [pair / 16, pair % 16]).collect();
         queue.set_labels(Labels { hosts, dscps: dscps.to_vec() });
         Self { queue, lots: Lots(1), dropped: vec![] }
@@ -63,7 +66,7 @@ impl Host {
 
     /// Sends what the shaper and the link let through for `ms`, while each flow always has `depth` packets waiting;
     /// returns the bytes sent of each.
-    fn runs(&mut self, flows: &[Framed], depth: u64, ms: u64) -> Vec<u64> {
+    pub(in crate::aqm) fn runs(&mut self, flows: &[Framed], depth: u64, ms: u64) -> Vec<u64> {
         let mut sent = vec![0; flows.len()];
         let mut held = vec![0_u64; flows.len()];
         let end = Time::ZERO + Span::ms(ms);
@@ -92,7 +95,7 @@ impl Host {
         sent
     }
 
-    fn counter(&self, name: &str) -> f64 {
+    pub(in crate::aqm) fn counter(&self, name: &str) -> f64 {
         let mut found = f64::NAN;
         self.queue.algorithm().counters(&mut |counter, value| {
             if counter == name {
@@ -103,7 +106,7 @@ impl Host {
     }
 }
 
-fn packet(flow: u64, pair: u32, row: usize) -> Framed {
+pub(in crate::aqm) fn packet(flow: u64, pair: u32, row: usize) -> Framed {
     Framed(Packet { flow, pair, ..Packet::new(1514, false) }, row, None)
 }
 
@@ -112,7 +115,7 @@ fn shaped(mbit: u64) -> Params {
 }
 
 /// The rate of the bytes sent in two seconds, in Mbit/s.
-fn mbit(sent: &[u64]) -> f64 {
+pub(in crate::aqm) fn mbit(sent: &[u64]) -> f64 {
     sent.iter().sum::<u64>() as f64 * 8.0 / 2e6
 }
 
