@@ -8,8 +8,8 @@ from aqmlab._core import in_base_unit
 STORED = {point.name: point for point in reference.stored() if point.name in shapers.OPEN | shapers.CLOSED}
 
 OTHER_FATES = {"tbf_codel": 0.13, "tbf_fq_codel": 0.2, "htb_fq_codel": 0.1, "cake_mq": 0.15, "cake_mq_tins": 0.1}
-"""The part of the packets that may have another fate where CoDel is inside, whose times are in units of 1024 ns there, and
-with CAKE, whose quanta are rounded by random numbers."""
+"""The part of the packets that may have another fate where CoDel is inside, whose times are in units of 1024 ns
+there, and with CAKE, whose quanta are rounded by random numbers."""
 
 SMALL = {
     "open_htb_flat_small": 0.03,
