@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from test_advise import BY_LABEL, CONFIGURATIONS
+from test_import import chosen, imported, queues
 
-from aqmlab.advice.advise import configurations
-from aqmlab.advice.link import Link
 from aqmlab.execute.preflight import Machine
 from aqmlab.execute.preflight.guest import kernel_file
+from aqmlab.foreign.scenario import Given
 
 pytestmark = pytest.mark.linux
 
@@ -32,14 +33,13 @@ for lines in {folder}/*.sh; do
     tc -j qdisc show dev $device > $lines.$device.qdisc
     tc -j class show dev $device > $lines.$device.class
   done
+  tc -j qdisc show > $lines.qdiscs
 done
 echo o > /proc/sysrq-trigger
 sleep 5
 """
 LEFT_OUT = ("WAN=", "IFB=", "ip link", "$WAN ingress", "ffff: ingress", "tc filter")
 """Lines that name and make the devices, for which the guest has a pair of its own, and lead packets to them."""
-
-CONFIGURATIONS = configurations(Link.given("100mbit", "20mbit", "10-80ms", "home"))
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +90,46 @@ def test_the_kernel_takes_the_lines_and_has_the_values_that_they_state(label: st
             assert has["diffserv"] == "besteffort"
             assert f" {has['flowmode']} " in half.words
         else:
-            assert (
-                f" rate {half.kbit // 1000}Mbit ceil {half.kbit // 1000}Mbit "
-                in Path(f"{file}.{device}.class").read_text()
-            )
+            rate = f"{half.kbit}Kbit" if half.kbit % 1000 else f"{half.kbit // 1000}Mbit"
+            assert f" rate {rate} ceil {rate} " in Path(f"{file}.{device}.class").read_text()
         if configuration.kernel not in ("cake", "bfifo"):
             assert has["ecn"]
+
+
+AUTOMATIC = {
+    "quantum": (1514.0, "bytes"),
+    "memory_limit": (float(32 << 20), "bytes"),
+    "framing": "raw overhead 0",
+}
+"""What the kernel shows of values that are automatic here."""
+
+
+def near(mine: Any, theirs: Any, where: str) -> None:
+    """Compare tables whose times the kernel has in units of its own."""
+    if isinstance(theirs, Mapping):
+        assert mine.keys() == theirs.keys(), where
+        for key in theirs:
+            near(mine[key], AUTOMATIC.get(key, "auto") if theirs[key] == "auto" else theirs[key], f"{where}.{key}")
+    elif isinstance(theirs, tuple) and theirs[1] == "s":
+        assert mine[0] == pytest.approx(theirs[0], abs=RESOLUTION * 1e-6, rel=0), where
+    else:
+        assert mine == theirs, where
+
+
+@pytest.mark.parametrize("label", CONFIGURATIONS)
+def test_what_the_kernel_shows_imported_is_what_advise_chose(
+    label: str, made: Mapping[str, Path], tmp_path: Path
+) -> None:
+    shown = {"qdiscs.json": Path(f"{made[label]}.qdiscs").read_text()}
+    for device in ("wan0", "lan0"):
+        if classes := Path(f"{made[label]}.{device}.class").read_text().strip(" \n[]"):
+            shown[f"{device}.txt"] = f"# tc class show dev {device}\n{classes}\n"
+    found = queues(imported(tmp_path, Given(wan="wan0", lan="lan0"), **shown).resolved)
+    for mine, theirs in zip(found, chosen(BY_LABEL[label].queues), strict=True):
+        if mine["aqm"]["name"] == "cake":
+            # It has no limit in packets.
+            mine["buffer"] = theirs["buffer"]
+        if mine["aqm"]["name"] == "red":
+            # tc shows the weight that it has made of these.
+            mine["aqm"] |= {word: theirs["aqm"][word] for word in ("burst", "bandwidth", "mean_packet")}
+        near(mine, theirs, label)
