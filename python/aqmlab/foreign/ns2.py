@@ -30,6 +30,15 @@ _KINDS = {
 _TCPS = {"Tahoe": "tahoe", "": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
 
 
+_NEW = re.compile(
+    r"(?:set (\w+(?:\([^)\s]*\))?) \[(?:\$\w+ )?)?"
+    r"(?:new (?:Agent/(?=TCP(?:/(?!Sink|FullTcp)|[\]\s;]|$))|Application/Traffic/)([\w/]+)"
+    r"|create-connection(?:-list)? (TCP[\w/]*))"
+)
+_OF_ONE = re.compile(r"\$(\w+(?:\([^)\s]*\))?) set (\w+_) ([^\s;]+)")
+_STARTS = "when flows start and stop is not taken over: they start within the first second"
+
+
 def is_script(text: str) -> bool:
     """Whether a text is a script for ns-2."""
     return bool(
@@ -52,12 +61,22 @@ class _Link:
 
 
 @dataclass
+class _Agent:
+    """A sender, or a source over UDP: its class, how many there are in loops, and what is set of it alone."""
+
+    kind: str
+    count: int
+    place: Place
+    set: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
 class _Script:
     name: str
     variables: dict[str, str] = field(default_factory=dict)
     links: list[_Link] = field(default_factory=list)
     set: dict[str, dict[str, tuple[str, Place]]] = field(default_factory=dict)
-    agents: dict[str, tuple[int, Place]] = field(default_factory=dict)
+    agents: dict[str, _Agent] = field(default_factory=dict)
     unread: list[Unread] = field(default_factory=list)
 
     def filled(self, text: str) -> str:
@@ -107,11 +126,13 @@ def read(name: str, text: str) -> State:
 def _line(made: _Script, line: str, place: Place, times: int) -> None:
     if found := re.match(r"set ([A-Za-z_]\w*(?:\(\w+\))?) (\S+)$", line):
         made.variables[found[1]] = found[2].strip('"')
-    for found in re.finditer(r"new Agent/TCP(?:/(\w+))?(?=[\]\s;]|$)", line):
-        kind = found[1] or ""
-        if kind not in ("FullTcp",) and not kind.startswith("Sink"):
-            before = made.agents.get(kind, (0, place))
-            made.agents[kind] = before[0] + times, before[1]
+    for found in _NEW.finditer(line):
+        made.agents[found[1] or f"line {place.line}"] = _Agent(found[2] or found[3], times, place)
+    for found in _OF_ONE.finditer(line):
+        if found[1] in made.agents:
+            made.agents[found[1]].set[found[2]] = found[3]
+    if re.search(r"\$ns_? at .*start", line) and not any(each.text == _STARTS for each in made.unread):
+        made.unread.append(Unread(place, _STARTS))
     if found := re.match(
         rf"\$\w+ (duplex|simplex)-link (\S+) (\S+) ({NUMBER})([kKmMgG]?)(?:b|bps)? ({NUMBER})(m?s?|us) ([\w/]+)",
         line,
@@ -127,7 +148,7 @@ def _line(made: _Script, line: str, place: Place, times: int) -> None:
                 each.limit, each.limit_at = found[3], place
             elif each.ends == (found[2], found[1]):
                 each.back = found[3]
-    elif found := re.match(r"(Queue(?:/\w+)?|Agent/TCP\S*) set (\w+) (\S+)", line):
+    elif found := re.match(r"(Queue(?:/\w+)?|Agent/TCP\S*|Application/Traffic/CBR) set (\w+) (\S+)", line):
         made.set.setdefault(found[1], {})[found[2]] = found[3], place
 
 
@@ -162,18 +183,7 @@ def _state(made: _Script) -> State:
     far = list(dict.fromkeys(each.delay for each in others if slowest.ends[1] in each.ends))
     if len(others) > len([each for each in others if set(slowest.ends) & set(each.ends)]):
         left.append(Unread(slowest.place, "links that do not meet the slowest are left out"))
-    window = made.set.get("Agent/TCP", {}).get("window_", ("20", slowest.place))
-    flows = []
-    for agent, (count, place) in made.agents.items():
-        entry = {"name": f"tcp-{agent.lower()}" if agent else "tcp", "count": count, "start": "uniform(0 s, 1 s)"}
-        entry["tcp"] = f"ns2.35:flavour={_TCPS.get(agent, 'newreno')}" + (
-            f",max_window={window[0]}" if window[0].isdigit() else ""
-        )
-        size = made.set.get("Agent/TCP", {}).get("packetSize_", ("1000", place))[0]
-        entry["packet_size"] = f"{(int(size) if size.isdigit() else 1000) + 40} B"  # with the header, which ns-2 adds
-        flows.append(Flows(place, entry))
-        if agent not in _TCPS:
-            left.append(Unread(place, f"Agent/TCP/{agent} has no counterpart: newreno is taken"))
+    flows = _flows(made, left)
     path = Path(
         slowest.place,
         slowest.rate,
@@ -188,6 +198,61 @@ def _state(made: _Script) -> State:
         tuple(far),
     )
     return State(paths=(path,), flows=tuple(flows), unread=tuple(left))
+
+
+def _flows(made: _Script, left: list[Unread]) -> list[Flows]:
+    """Return the traffic; senders of which the same is known are one entry."""
+    found: list[tuple[Place, dict[str, Any]]] = []
+    for agent in made.agents.values():
+        if agent.kind.startswith("TCP"):
+            entry = _tcp(made, agent, left)
+        elif agent.kind == "CBR":
+            entry = _cbr(made, agent)
+        else:
+            left.append(Unread(agent.place, f"Application/Traffic/{agent.kind} has no counterpart"))
+            continue
+        same = next((one for _, one in found if {**one, "count": 0, "name": ""} == {**entry, "name": ""}), None)
+        if same is None:
+            again = sum(one["name"].startswith(entry["name"]) for _, one in found)
+            found.append((agent.place, entry | {"name": f"{entry['name']}-{again + 1}" if again else entry["name"]}))
+            same = found[-1][1]
+        same["count"] += agent.count
+    return [Flows(place, entry) for place, entry in found]
+
+
+def _value(made: _Script, agent: _Agent, owner: str, key: str, default: str) -> str:
+    """Return what is set of an agent, of its class, or of that of all."""
+    owners = (made.set.get(each, {}) for each in (f"{owner}/{agent.kind.partition('/')[2]}", owner))
+    return agent.set.get(key) or next((own[key][0] for own in owners if key in own), default)
+
+
+def _tcp(made: _Script, agent: _Agent, left: list[Unread]) -> dict[str, Any]:
+    kind = agent.kind.partition("/")[2]
+    if kind not in _TCPS and not any(each.text.startswith(f"Agent/TCP/{kind} ") for each in left):
+        left.append(Unread(agent.place, f"Agent/TCP/{kind} has no counterpart: newreno is taken"))
+    window = _value(made, agent, "Agent/TCP", "window_", "20")
+    size = _value(made, agent, "Agent/TCP", "packetSize_", "1000")
+    limit = f",max_window={window}" if window.isdigit() else ""
+    return {
+        "name": f"tcp-{kind.lower()}" if kind else "tcp",
+        "count": 0,
+        "start": "uniform(0 s, 1 s)",
+        "tcp": f"ns2.35:flavour={_TCPS.get(kind, 'newreno')}{limit}",
+        "packet_size": f"{(int(size) if size.isdigit() else 1000) + 40} B",  # with the header, which ns-2 adds
+    }
+
+
+def _cbr(made: _Script, agent: _Agent) -> dict[str, Any]:
+    """Return a source of datagrams, by default of 448 kbit/s in packets of 210 bytes."""
+    size = float(_value(made, agent, "Application/Traffic/CBR", "packetSize_", "210"))
+    rate = _value(made, agent, "Application/Traffic/CBR", "rate_", "448Kb")
+    given = re.fullmatch(rf"({NUMBER})([kKmMgG]?)(?:b|bps)?", rate)
+    bits = float(given[1]) * RATES[given[2].lower()] if given else 448e3
+    every = agent.set.get("interval_", "")
+    if re.fullmatch(NUMBER, every) and float(every) > 0:
+        bits = size * 8 / float(every)
+    own = {"rate": f"{bits:g} bit/s", "packet_size": f"{size:g} B"}
+    return {"name": "cbr", "kind": "cbr", "count": 0, "start": "uniform(0 s, 1 s)", **own}
 
 
 def _buffer(aqm: Mapping[str, Any], limit: str, given: Mapping[str, tuple[str, Place]]) -> str:
