@@ -1,4 +1,4 @@
-"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent.
+"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent, and captures.
 
 The metrics of a measurement have the names, units and definitions of ours. What a tool does not measure is absent.
 """
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from aqmlab.exchange.measured import flent, iperf3, irtt
+from aqmlab.exchange.measured import captured, flent, iperf3, irtt
 from aqmlab.exchange.measured.measurement import Failed, Measured, Reader, Transfer
 from aqmlab.files import read_whole
 
@@ -22,17 +22,22 @@ __all__ = ["Measured", "Transfer", "read"]
 _COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
 """The first bytes of compressed files, and what unpacks them."""
 
-_WANTED = "must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes, as it is or in gzip or bzip2"
+_WANTED = (
+    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes, as it is or in gzip or bzip2"
+)
 
 
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o`` or flent wrote, as it is or compressed.
+    """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o``, flent or tcpdump wrote, or a compressed one.
 
-    It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping.
+    It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping,
+    of a capture one for each pair of hosts.
     Raise OSError if it cannot be read, and ValueError with a line of text if it is empty, torn, of another format, or
     the record of a measurement that failed.
     """
     path = Path(file)
+    if captured.is_capture(path):
+        return captured.read([path])
     text = _unpacked(path, read_whole(path)).decode("utf-8-sig", errors="replace").strip()
     if not text:
         raise ValueError(f"{path}: empty: {_WANTED}")
