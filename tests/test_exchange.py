@@ -156,7 +156,7 @@ def test_what_irtt_measured_has_our_names_and_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "empty: must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes"),
+        ("", "empty: must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes"),
         ('{"start": {}, "interv', "Unterminated string starting at: torn: record it again"),
         (
             "Connecting to host",

@@ -105,6 +105,7 @@ class Scenario:
 @final
 class Capture:
     """The TCP segments of a pcap or pcapng file, of which the bytes come in parts."""
+
     def __init__(self) -> None: ...
     def feed(self, bytes: bytes) -> ArrowStream:
         """Return the segments in these bytes, in columns; raise ValueError if they are of no capture, or corrupt.

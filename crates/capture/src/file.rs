@@ -201,8 +201,10 @@ impl Decoder {
             }
             Block::InterfaceStatistics(statistics) => {
                 let counted = |code| number(&statistics.options, code, *big_endian);
-                self.missed +=
-                    [OptionCode::IsbIfDrop, OptionCode::IsbOsDrop].into_iter().filter_map(counted).sum::<u64>();
+                self.missed += [OptionCode::IsbIfDrop, OptionCode::IsbOsDrop]
+                    .into_iter()
+                    .filter_map(counted)
+                    .sum::<u64>();
                 None
             }
             _ => None,

@@ -1,9 +1,7 @@
 //! The TCP segment in an IP packet, of which the headers are enough.
 
 use crate::frame::IpPacket;
-use etherparse::{
-    IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement as Element, TcpOptionsIterator,
-};
+use etherparse::{IpNumber, LaxIpSlice, TcpHeaderSlice, TcpOptionElement as Element, TcpOptionsIterator};
 use std::net::SocketAddr;
 
 /// The most bytes of a TCP header, and those before its options.

@@ -1,8 +1,8 @@
 //! The TCP segments of a capture, in columns.
 
 use crate::series::Stream;
-use arrow_array::{ArrayRef, Int64Array, UInt32Array};
 use ::capture::{Decoder, ip_packet, segment};
+use arrow_array::{ArrayRef, Int64Array, UInt32Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashMap;
@@ -18,8 +18,21 @@ const SACKED: u32 = 32;
 
 /// The columns beside the time.
 const NAMES: [&str; 15] = [
-    "flow", "interface", "flags", "seq", "ack", "window", "payload", "headers", "time", "echo", "sack_from", "sack_to",
-    "sack_last", "largest", "scale",
+    "flow",
+    "interface",
+    "flags",
+    "seq",
+    "ack",
+    "window",
+    "payload",
+    "headers",
+    "time",
+    "echo",
+    "sack_from",
+    "sack_to",
+    "sack_last",
+    "largest",
+    "scale",
 ];
 
 /// What stands for an absent scale.

@@ -32,8 +32,7 @@ FEWEST = 15
 
 _HOW = (
     "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it, "
-    "from a server `iperf3 -s -J -i 0.1`; or "
-    + captured.HOW
+    "from a server `iperf3 -s -J -i 0.1`; or " + captured.HOW
 )
 
 

@@ -23,12 +23,12 @@ _COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decom
 """The first bytes of compressed files, and what unpacks them."""
 
 _WANTED = (
-    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes, as it is or in gzip or bzip2"
+    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes, or that in gzip or bzip2"
 )
 
 
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o``, flent or tcpdump wrote, or a compressed one.
+    """Read a file of iperf3 (``-J``, ``--json-stream``), ``irtt client -o``, flent or tcpdump, compressed or not.
 
     It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping,
     of a capture one for each pair of hosts.

@@ -4,14 +4,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from aqmlab.exchange.measured.captured.segments import HOW, is_capture
-
 from aqmlab.exchange.measured.measurement import Measured
 
 __all__ = ["HOW", "is_capture", "read"]
 
 
 def read(paths: Sequence[Path], progress: Callable[[float], None] | None = None) -> list[Measured]:
-    """Read captures of one link at one time; see the module `read`."""
-    from aqmlab.exchange.measured.captured.read import read
+    """Read captures of one link at one time; see the module `reader`."""
+    from aqmlab.exchange.measured.captured.reader import read
 
     return read(paths, progress)

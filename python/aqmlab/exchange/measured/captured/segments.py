@@ -36,7 +36,7 @@ MAGIC = tuple(
 )
 """The first bytes of pcap and pcapng."""
 
-_UNPACKED: dict[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
+_UNPACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ": lzma.LZMAFile,
@@ -67,7 +67,8 @@ class Point:
 
     def flagged(self, flag: int) -> Truth:
         """Return which segments have a flag."""
-        return (self["flags"] & flag) != 0
+        found: Truth = (self["flags"] & flag) != 0
+        return found
 
     @cached_property
     def bytes(self) -> int:
@@ -137,7 +138,7 @@ def conversations(path: Path, progress: Callable[[float], None] | None = None) -
     return list(_conversations(path.name, table, capture.flows))
 
 
-def _unpacking(first: bytes) -> Callable[[IO[bytes]], IO[bytes]] | None:
+def _unpacking(first: bytes) -> Callable[[IO[bytes]], Any] | None:
     return next((unpack for magic, unpack in _UNPACKED.items() if first.startswith(magic)), None)
 
 

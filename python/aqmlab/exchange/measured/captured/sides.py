@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,8 +40,8 @@ APART = 3e-3, 0.15
 class Course:
     """A transfer: times in s since 1970, bytes of payload, segments.
 
-    ``arrived`` has times and the bytes that had arrived by then, ``trips`` when packets came to the queue, when they left
-    it, and their round trips, ``repeated`` when the sender learned of losses, and how many, ``base`` the round trip
+    ``arrived`` has times and the bytes that had arrived by then, ``trips`` when packets came to the queue and
+    left it, and their round trips, ``repeated`` when losses were noticed, and how many, ``base`` the round trip
     without a queue, ``opening`` whether the handshake is there. ``lost`` is the share of segments, if known.
     """
 
@@ -51,6 +52,7 @@ class Course:
     trips: tuple[Array, Array, Array]
     repeated: tuple[Array, Array]
     opening: bool
+    files: frozenset[str]
     lost: float | None = None
 
 
@@ -59,12 +61,14 @@ def one_side(transfer: Transfer) -> Course:
     forth, back, opening = transfer.forth, transfer.back, transfer.opening
     if not len(forth.end):
         raise Unfit(f"no acknowledgement of data that it has: record both directions: {HOW}")
-    beyond = min(float(forth.seconds.min()), *opening[:1] if opening else ())
+    beyond = float(forth.seconds.min())
+    if opening:
+        beyond = min(beyond, opening[0])
     stamped = len(back.end) >= FEW
     before = opening[1] if opening else float(back.seconds.min()) if stamped else 0.0
     if stamped:
         before = min(before, float(back.seconds.min()))
-    if not stamped and (before > max(NEAR, beyond / 3) or not opening and beyond < NEAR):
+    if not stamped and (before > max(NEAR, beyond / 3) or (not opening and beyond < NEAR)):
         raise Unfit(
             "taken at the receiver, and without time stamps of TCP, so that no round trip is known: record at the "
             f"sender, or at both ends: {HOW}"
@@ -87,7 +91,13 @@ def one_side(transfer: Transfer) -> Course:
     seen, count = transfer.repeated(base / 2)
     told = seen - before / 2 if behind else seen + (beyond + base) / 2
     start = float(transfer.t[0]) - before / 2 - base
-    return Course(transfer, base, start, arrived, (at, left, seconds), (told, count), opening is not None)
+    return Course(
+        transfer, base, start, arrived, (at, left, seconds), (told, count), opening is not None, _files(transfer)
+    )
+
+
+def _files(*transfers: Transfer) -> frozenset[str]:
+    return frozenset(one.conversation.file for one in transfers)
 
 
 def _packet_time(arrived: tuple[Array, Array], segment: int) -> float:
@@ -106,7 +116,8 @@ def _along(part: Trips, at: Array) -> Array:
     which = np.floor((part.end - part.end[0]) * 10).astype(int)
     _, first = np.unique(which, return_index=True)
     medians = np.array([np.median(each) for each in np.split(part.seconds, first[1:])])
-    return np.interp(at, part.end[first] + 0.05, medians)
+    found: Array = np.interp(at, part.end[first] + 0.05, medians)
+    return found
 
 
 def _require_load(transfer: Transfer) -> None:
@@ -157,6 +168,7 @@ def two_sides(one: Transfer, other: Transfer) -> Course:
         arrived=(arrived, np.cumsum(receiver.payload, dtype=np.float64)),
         trips=trips,
         repeated=(when[kept], count[kept]),
+        files=_files(one, other),
         lost=lost,
     )
 
@@ -202,7 +214,7 @@ def _slope(at: Array, delay: Array) -> float:
             hull.pop()
         hull.append(point)
     middle = float(np.mean(at - zero))
-    edges = [pair for pair in zip(hull, hull[1:], strict=False) if pair[0][0] <= middle <= pair[1][0]]
+    edges = [pair for pair in pairwise(hull) if pair[0][0] <= middle <= pair[1][0]]
     return (edges[0][1][1] - edges[0][0][1]) / (edges[0][1][0] - edges[0][0][0]) if edges else 0.0
 
 

@@ -218,7 +218,7 @@ class Transfer:
         stamped, echoing = one.back.flagged(TIMES), one.data.flagged(TIMES) & self._rows
         clock, first = np.unique(one.back["time"][stamped], return_index=True)
         echo, answer = np.unique(one.data["echo"][echoing], return_index=True)
-        both, left, right = np.intersect1d(clock, echo, return_indices=True)
+        _, left, right = np.intersect1d(clock, echo, return_indices=True)
         begin, end = one.back.t[stamped][first[left]], one.data.t[echoing][answer[right]]
         good = np.argsort(end)
         good = good[(end >= begin)[good]]
@@ -270,7 +270,7 @@ class Transfer:
     def limited(self) -> tuple[float, float, int]:
         """Return for what part of the acknowledgements nothing was under way, or a window full, and the window."""
         back = self.conversation.back
-        when, number, last = self._acks
+        when, number, _ = self._acks
         ends = np.maximum.accumulate(self.first + self.payload)
         place = np.searchsorted(self.t, when, "left") - 1
         under = np.where(place >= 0, ends[np.clip(place, 0, None)], 0) - number

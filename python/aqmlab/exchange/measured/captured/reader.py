@@ -40,15 +40,18 @@ def read(paths: Sequence[Path], progress: Callable[[float], None] | None = None)
     """
     found: list[Conversation] = []
     for number, path in enumerate(paths):
-        told = progress and (lambda part, number=number: progress((number + part) / len(paths)))
         try:
-            found += conversations(path, told)
+            found += conversations(path, _part(progress, number, len(paths)))
         except Failed as error:
             raise ValueError(f"{path}: {error}") from None
     try:
         return list(_measured(found))
     except Failed as error:
         raise ValueError(f"{', '.join(map(str, paths))}: {error}") from None
+
+
+def _part(progress: Callable[[float], None] | None, number: int, of: int) -> Callable[[float], None] | None:
+    return progress and (lambda part: progress((number + part) / of))
 
 
 def _measured(found: Sequence[Conversation]) -> Iterable[Measured]:
@@ -117,18 +120,18 @@ def _together(courses: Sequence[Course], up: bool, idle: Sequence[float]) -> Mea
     count = int((end - zero) / STEP)
     if count < 2:
         raise Unfit(f"{end - zero:.1f} s of a transfer: record {HOW}")
-    edges = zero + np.arange(count + 1) * STEP
+    edges: Array = zero + np.arange(count + 1, dtype=np.float64) * STEP
     octets = sum(np.diff(np.interp(edges, *course.arrived, left=0.0)) for course in courses)
     rate = np.asarray(octets, float) * 8 / STEP
     repeated = sum(np.histogram(course.repeated[0], edges, weights=course.repeated[1])[0] for course in courses)
     at, left, seconds = (np.concatenate([course.trips[place] for course in courses]) for place in range(3))
     trips = _means(left, seconds, edges)
-    fine = zero + np.arange(int((end - zero) / FINE) + 1) * FINE
+    fine: Array = zero + np.arange(int((end - zero) / FINE) + 1, dtype=np.float64) * FINE
     delays = _means(at, seconds, fine)
     first = courses[0].transfer
     if not idle:
         _require_empty(rate, first.segment)
-    names = sorted({course.transfer.conversation.file for course in courses})
+    names = sorted(set().union(*(course.files for course in courses)))
     segments = sum(float(course.transfer.payload.sum()) for course in courses) / first.segment
     lost = [course.lost for course in courses]
     return Measured(
@@ -175,7 +178,9 @@ def _means(at: Array, values: Array, edges: Array) -> list[tuple[float, float]]:
 
 def _require_empty(rate: Array, segment: int) -> None:
     """Refuse a transfer without its beginning whose queue never was empty: its base round trip is not in it."""
-    usual = float(np.median(rate))
+    # Data from before the capture is acknowledged first.
+    rate = rate[np.flatnonzero(rate > 0)[0] + 1 :] if rate.any() else rate
+    usual = float(np.median(rate)) if len(rate) else 0.0
     width = max(1, int(np.ceil(WINDOW * segment * 8 / max(usual, 1.0) / STEP)))
     means = np.convolve(rate, np.ones(width) / width, "valid")
     if not len(means) or means.min() > EMPTY * usual:
