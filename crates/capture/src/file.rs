@@ -32,7 +32,7 @@ pub struct Frame<'a> {
     pub nanos: i128,
     /// The type of its link.
     pub link: Linktype,
-    /// What was captured of it.
+    /// Its captured bytes.
     pub data: &'a [u8],
     /// The bytes that it had on its link.
     pub size: u32,
@@ -101,7 +101,7 @@ impl Decoder {
         self.missed
     }
 
-    /// What is wrong with a file that ends with `rest` unread.
+    /// Refuses a file that ends with `rest` unread.
     ///
     /// # Errors
     /// If it is torn.

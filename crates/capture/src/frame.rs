@@ -13,7 +13,7 @@ pub struct IpPacket<'a> {
     pub length: u64,
     /// Its source and its destination, if they were captured.
     pub ends: Option<[IpAddr; 2]>,
-    /// What was captured of it.
+    /// Its captured bytes.
     pub bytes: &'a [u8],
 }
 

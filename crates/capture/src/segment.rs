@@ -11,7 +11,7 @@ const FIXED: usize = 20;
 /// A TCP segment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Segment {
-    /// From where, and to where.
+    /// Its source and its destination.
     pub ends: [SocketAddr; 2],
     /// The number of its first byte.
     pub seq: u32,

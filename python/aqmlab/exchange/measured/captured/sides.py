@@ -1,8 +1,8 @@
 """A transfer by the clocks of its two ends, from what one point or two saw of it.
 
-Times are brought to the sender's clock at which a packet would be at the receiver if there were no queue, so that a
-capture tells the same wherever it was taken. Two points have clocks of their own: the line below all one-way delays is
-their offset and drift, and what is above it waited.
+Times are brought to the sender's clock at which a packet would be at the receiver if there were no queue, so that the
+place of the capture makes no difference. Two points have clocks of their own: the line below all one-way delays is
+their offset and drift, and a packet waited for the rest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FULL, IDLE = 0.5, 0.3
 """The most of the time for which a window may be full, or nothing be under way."""
 
 BIN = 0.25
-"""Seconds of which one delay, the least, says where the clocks are."""
+"""Seconds of which one delay, the least, shows the difference of the clocks."""
 
 APART = 3e-3, 0.15
 """Seconds, and the part of the longest wait, by which the delays of two clocks may differ from those of one."""
@@ -57,7 +57,7 @@ class Course:
 
 
 def one_side(transfer: Transfer) -> Course:
-    """Return what one point says of a transfer."""
+    """Return the course of a transfer that one point saw."""
     forth, back, opening = transfer.forth, transfer.back, transfer.opening
     if not len(forth.end):
         raise Unfit(f"no acknowledgement of data that it has: record both directions: {HOW}")
@@ -135,7 +135,7 @@ def _require_load(transfer: Transfer) -> None:
 
 
 def two_sides(one: Transfer, other: Transfer) -> Course:
-    """Return what two points say of a transfer that both saw."""
+    """Return the course of a transfer that two points saw."""
     sender, receiver = sorted((one, other), key=_distance)
     whole = one_side(sender)
     shift = int(unwrapped(np.array([receiver.base]), sender.base)[0])
@@ -223,7 +223,7 @@ def _is_above(one: Sequence[float], middle: Sequence[float], other: Sequence[flo
 
 
 def _require_one_clock(sender: Transfer, wait: tuple[Array, Array], back: tuple[Array, Array], line: Array) -> None:
-    """Refuse clocks of which one was set: what both ways waited by two clocks is what the round trip did by one."""
+    """Refuse clocks of which one was set: the waits of both directions, by two clocks, sum up to that of one clock."""
     forth = sender.forth
     if len(back[0]) < FEW or len(forth.end) < FEW:
         return

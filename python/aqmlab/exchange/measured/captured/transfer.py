@@ -1,4 +1,4 @@
-"""What one point of a path sees of a connection: round trips, what arrived, and what was sent again.
+"""A connection as one point of a path sees it: round trips, the bytes that arrived, and the segments sent again.
 
 A round trip has two parts: from the point to the receiver and back, by the numbers that are acknowledged, and from the
 point to the sender and back, by the time stamps that data echo. At the sender the second is next to nothing, at the
@@ -61,7 +61,7 @@ class Transfer:
     conversation: Conversation
 
     def __post_init__(self) -> None:
-        """Refuse what tells nothing."""
+        """Refuse a capture from which nothing follows."""
         one = self.conversation
         if not one.back.flagged(ACK).any():
             raise Unfit(
@@ -79,7 +79,7 @@ class Transfer:
 
     @cached_property
     def _rows(self) -> Truth:
-        """Which segments have data; what is sent beyond a closed window, to probe it, is of one byte."""
+        """Which segments have data."""
         return self.conversation.data["payload"] > 0
 
     @cached_property
