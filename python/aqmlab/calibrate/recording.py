@@ -112,7 +112,8 @@ def together(found: Sequence[Measured]) -> Recording:
     probes = [one for one in found if one.delays and not one.transfer] or [one for one, _ in transfers if one.delays]
     names = ", ".join(one.name for one in found)
     if not transfers:
-        raise Unusable(f"{names}: no load: {_HOW}")
+        lacking = "rates without a transfer over TCP" if any(one.rates for one in found) else "no load"
+        raise Unusable(f"{names}: {lacking}: {_HOW}")
     if not probes:
         raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
     probe = max(probes, key=lambda one: len(one.delays))
