@@ -31,10 +31,10 @@ _WANTED = (
 
 
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file of iperf3 (``-J``, ``--json-stream``), irtt, flent, cake-autorate or tcpdump.
+    """Read a file of iperf3, irtt, flent, cake-autorate or tcpdump.
 
-    It may be compressed. It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping,
-    of a capture one for each pair of hosts.
+    It may be compressed. It has one measurement; of ``iperf3 --bidir`` and cake-autorate one a direction, of flent
+    one for each direction and each ping, of a capture one for each pair of hosts.
     Raise OSError if it cannot be read, and ValueError with a line of text if it is empty, torn, of another format, or
     the record of a measurement that failed.
     """
