@@ -126,9 +126,9 @@ def test_transfers_alone_and_probe_alone_tell_nothing(files: list[Path]) -> None
     assert "no load: record `irtt client" in refusal(files[:1])
 
 
-def test_capture_is_refused(files: list[Path]) -> None:
-    files[1].write_bytes(bytes.fromhex("d4c3b2a1") + bytes(20))
-    assert "iperf3-1.json: a capture, which is not read here: record `irtt client" in refusal(files)
+def test_empty_capture_is_refused(files: list[Path]) -> None:
+    files[1].write_bytes(bytes.fromhex("d4c3b2a102000400") + bytes(12) + b"\x01\0\0\0")
+    assert "iperf3-1.json: no TCP segment in its 0 frames: record `tcpdump" in refusal(files)
 
 
 def test_files_recorded_apart_are_refused(files: list[Path]) -> None:

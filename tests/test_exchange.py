@@ -156,7 +156,7 @@ def test_what_irtt_measured_has_our_names_and_units(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("", "empty: must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes"),
+        ("", "empty: must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes"),
         ('{"start": {}, "interv', "Unterminated string starting at: torn: record it again"),
         (
             "Connecting to host",
@@ -301,3 +301,23 @@ def test_measurements_stand_beside_the_simulation(quick_cli: Cli, tmp_path: Path
     done = quick_cli(*arguments, "--beside", str(tmp_path / "nothing.json"))
     assert done.returncode == 1
     assert done.stderr.endswith("nothing.json: No such file or directory\n")
+
+
+def test_log_of_cake_autorate_has_rates_and_round_trips(tmp_path: Path) -> None:
+    names = "LOG_TIMESTAMP; DL_ACHIEVED_RATE_KBPS; UL_ACHIEVED_RATE_KBPS; REFLECTOR; DL_OWD_US; UL_OWD_US"
+    rows = [f"DATA; 2026-01-01-00:00:0{n}; {1e9 + n}; {20000 + n}; 900; 1.1.1.1; 9000; {9000 + n}" for n in range(3)]
+    log = tmp_path / "autorate.log"
+    log.write_text("\n".join(["SYSLOG; x", f"DATA_HEADER; LOG_DATETIME; {names}", *rows, "LOAD; 1; 2", ""]))
+    down, up, trips = measured.read(log)
+    assert down.rates == [(n, 1e3 * (20000 + n)) for n in range(3)]
+    assert up.metrics == {"throughput": 9e5}
+    assert [trip for _, trip in trips.delays] == pytest.approx([0.018, 0.018001, 0.018002])
+    log.write_text("\n".join([f"DATA_HEADER; LOG_DATETIME; {names}", "DATA; torn; 1", ""]))
+    with pytest.raises(ValueError, match="line 2: KeyError 'DL_ACHIEVED_RATE_KBPS': not a line of cake-autorate"):
+        measured.read(log)
+
+
+def test_result_of_crusader_is_refused_by_its_name(tmp_path: Path) -> None:
+    (tmp_path / "a.crr").write_bytes(bytes.fromhex("cb597cae82ab7253") + bytes(20))
+    with pytest.raises(ValueError, match=r"a\.crr: a result of crusader, which is not read here: must be what"):
+        measured.read(tmp_path / "a.crr")

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The crates of both engines.
-const COMMON: [&str; 3] = ["aqm", "scenario", "run"];
+const COMMON: [&str; 4] = ["aqm", "capture", "scenario", "run"];
 
 fn main() {
     let workspace = ["../../Cargo.toml", "../../Cargo.lock"];

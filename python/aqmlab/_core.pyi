@@ -103,6 +103,27 @@ class Scenario:
     def slot_estimate(self) -> float: ...
 
 @final
+class Capture:
+    """The TCP segments of a pcap or pcapng file, of which the bytes come in parts."""
+
+    def __init__(self) -> None: ...
+    def feed(self, bytes: bytes) -> ArrowStream:
+        """Return the segments in these bytes, in columns; raise ValueError if they are of no capture, or corrupt.
+
+        ``flags`` are 1 SYN, 2 FIN, 4 RST, 8 ACK, 16 timestamps, 32 SACK; ``scale`` is 255 if absent.
+        """
+    def end(self) -> None:
+        """Raise ValueError if the file is torn."""
+    @property
+    def frames(self) -> int: ...
+    @property
+    def missed(self) -> int:
+        """Frames that the system did not record, as far as the file says it."""
+    @property
+    def flows(self) -> list[tuple[tuple[str, int], tuple[str, int]]]:
+        """Of each number of a flow the addresses and ports, from and to."""
+
+@final
 class Simulation:
     def __new__(
         cls,

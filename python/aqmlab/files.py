@@ -96,16 +96,23 @@ def read_whole(path: Path) -> bytes:
 
     Raise it also for a file that this thread may not read: see `confined`.
     """
+    with opened(path) as file:
+        return file.read()
+
+
+def opened(path: Path) -> io.FileIO:
+    """Open a regular file as `read_whole` does."""
     from aqmlab import _core
 
     if not _core.may_read(path):
         raise OSError(errno.EACCES, "not in the archive: not read", os.fspath(path))
     # Check the opened file: `path` may name another file a moment later.
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
-    with open(path, "rb", buffering=0, opener=lambda name, _: os.open(name, flags)) as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(errno.EINVAL, "must be a regular file", os.fspath(path))
-        return file.read()
+    file = io.FileIO(path, "rb", opener=lambda name, _: os.open(name, flags))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError(errno.EINVAL, "must be a regular file", os.fspath(path))
+    return file
 
 
 FIGURES = ("figure", "tradeoff")

@@ -3,6 +3,7 @@
 //! Runs release the GIL, and ask at intervals whether to continue. Results cross as JSON text, series as an Arrow stream
 //! without a copy.
 
+mod capture;
 mod control;
 mod fluid;
 mod look;
@@ -458,6 +459,8 @@ mod _core {
         ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))
     }
 
+    #[pymodule_export]
+    use super::capture::Capture;
     #[pymodule_export]
     use super::control::{Controls, control_quantities};
     #[pymodule_export]

@@ -33,6 +33,9 @@ AROUND, BEYOND = 1.06, 1.5
 BUSY = 0.4
 """The least share of the time with a queue that counts as most."""
 
+READING = 0.1
+"""The part of the progress in which files are read."""
+
 _BASE = 20
 """The rank among the shortest round trips of one that is surely no shorter than the true one; at most a tenth."""
 
@@ -146,12 +149,12 @@ def calibrate(
     jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Calibration:
-    """Estimate a link from files that irtt, iperf3 or flent wrote of it at one time.
+    """Estimate a link from files that irtt, iperf3, flent or tcpdump wrote of it at one time.
 
     Parameters
     ----------
     files : iterable of path
-        The measurement: a probe of the round trip, and transfers beside it.
+        The measurement: a probe of the round trip, and transfers beside it; or captures of transfers.
     seed : int
         The seed of the links that are tried; equal seeds give equal answers.
     jobs : int
@@ -166,7 +169,7 @@ def calibrate(
     ValueError
         If a file is torn or of another tool, or nothing follows from the files; the text has commands that would do.
     """
-    found = recorded(files)
+    found = recorded(files, progress and (lambda part: progress(READING * part)))
     base, trip = _base(found)
     view = _view(found, base)
     packet = found.hosts[0].packet
@@ -188,8 +191,10 @@ def calibrate(
         sampled=not np.isnan(view.tcp).all(),
         counted=not np.isnan(view.repeated).any(),
         sparse=found.interval,
+        own=found.own,
     )
-    return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, progress))
+    told = progress and (lambda part: progress(READING + (1 - READING) * part))
+    return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, told))
 
 
 def _early(name: str) -> bool:
@@ -213,6 +218,9 @@ def _base(found: Recording) -> tuple[float, Interval]:
     """Return the shortest round trip, and where the true one is: a step of the clock below it, or a little above."""
     there = np.sort(np.concatenate([found.idle, found.rtt]))
     least = float(there[0])
+    if found.own:
+        # Handshakes are few; without one, the queue may never have been quite empty.
+        return least, Interval(least, least * (0.98 if found.start else 0.95) - 5e-5, least * 1.002 + 5e-5)
     high = max(float(there[min(_BASE, len(there) // 10)]), least * 1.002, least + 5e-5)
     return least, Interval(least, least * 0.998 - 5e-5, high)
 

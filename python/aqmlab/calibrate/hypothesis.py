@@ -142,6 +142,8 @@ class Load:
     """Whether segments sent again were recorded in each bin."""
     sparse: float = 0.0
     """Seconds from one probe to the next if these are more than `interval`."""
+    own: bool = False
+    """Whether the delays are those of the data, as there was no probe."""
 
     def values(self, u: Array) -> dict[str, float]:
         """Return rate, buffer and the share of other traffic at a point."""
@@ -182,7 +184,8 @@ class Load:
             tables["dumbbell"]["buffer"] = f"{max(2 * packet, buffer):.0f} B"
         every = f"{max(self.interval, self.sparse):.6f} s"
         probe = {"interval": every, "packet_size": "88 B", "from": ["sender1"], "to": ["receiver1"]}
-        tables["traffic"].append({"name": "probe", "kind": "ping", **probe})
+        if not self.own:
+            tables["traffic"].append({"name": "probe", "kind": "ping", **probe})
         if known["other"]:
             size = max(3000.0, bits / 8 * 0.15)
             rate = known["other"] * bits / 8 / size
@@ -221,12 +224,13 @@ class Load:
             values: Array = series[name].fill_null(np.nan).to_numpy().astype(float)
             return values[start : start + count]
 
+        bulk = [f"{link}.bulk{number}" for number in range(1, len(self.hosts) + 1)]
         # A round trip stands in the bin in which the answer came; the way back takes nothing but its half.
-        rtt, drops = column("probe.rtt"), column(f"{link}.probe.drops")
+        rtt = self.base + column(f"{bulk[0]}.delay") if self.own else column("probe.rtt")
+        drops = np.zeros(len(rtt)) if self.own else column(f"{link}.probe.drops")
         at = np.arange(len(rtt)) * self.interval
         back = ~np.isnan(rtt)
-        times = at[back] - rtt[back]
-        bulk = [f"{link}.bulk{number}" for number in range(1, len(self.hosts) + 1)]
+        times = at[back] - rtt[back] + (self.base if self.own else 0.0)
         per = max(1, round(self.step / self.interval))
         bins = len(rtt) // per
 

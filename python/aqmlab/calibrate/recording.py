@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab.exchange import measured
-from aqmlab.exchange.measured import Measured, Transfer
+from aqmlab.exchange.measured import Measured, Transfer, captured
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,12 +30,9 @@ IDLE = 5
 FEWEST = 15
 """The least probes under load: one a second for 20 s are enough."""
 
-CAPTURES = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
-"""The first bytes of pcap and pcapng."""
-
 _HOW = (
     "record `irtt client -i 20ms -d 30s` and, 5 s later, `iperf3 -J -i 0.1 -t 20 --get-server-output` beside it, "
-    "from a server `iperf3 -s -J -i 0.1`"
+    "from a server `iperf3 -s -J -i 0.1`; or " + captured.HOW
 )
 
 
@@ -88,6 +85,8 @@ class Recording:
     """Whether the beginning of the load is known to less than a second, and recorded."""
 
     names: Sequence[str] = field(default=())
+    own: bool = False
+    """Whether the round trips are those of the data, as there was no probe."""
 
     @property
     def seconds(self) -> float:
@@ -95,33 +94,34 @@ class Recording:
         return self.step * len(self.rate)
 
 
-def recorded(files: Iterable[str | os.PathLike[str]]) -> Recording:
-    """Read files of one measurement.
+def recorded(files: Iterable[str | os.PathLike[str]], progress: Callable[[float], None] | None = None) -> Recording:
+    """Read files of one measurement. ``progress`` is called with the part of captures that is read.
 
     Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing follows from it.
     """
     paths = [Path(file) for file in files]
-    for path in paths:
-        with path.open("rb") as opened:
-            if opened.read(4) in CAPTURES:
-                raise Unusable(f"{path}: a capture, which is not read here: {_HOW}")
-    return together([one for path in paths for one in measured.read(path)])
+    captures = [path for path in paths if captured.is_capture(path)]
+    found = [one for path in paths if path not in captures for one in measured.read(path)]
+    return together(found + (captured.read(captures, progress) if captures else []))
 
 
 def together(found: Sequence[Measured]) -> Recording:
     """Put measurements together that tools made at one time."""
     transfers = [(one, one.transfer) for one in found if one.transfer and one.rates]
-    probes = [one for one in found if one.delays]
+    # The round trips of the data will do if there is no probe.
+    probes = [one for one in found if one.delays and not one.transfer] or [one for one, _ in transfers if one.delays]
     names = ", ".join(one.name for one in found)
     if not transfers:
-        raise Unusable(f"{names}: no load: {_HOW}")
+        lacking = "rates without a transfer over TCP" if any(one.rates for one in found) else "no load"
+        raise Unusable(f"{names}: {lacking}: {_HOW}")
     if not probes:
         raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
     probe = max(probes, key=lambda one: len(one.delays))
     ways = {transfer.up for _, transfer in transfers}
     if len(ways) > 1:
         raise Unusable(f"{names}: uploads and downloads at once, each of which delays the other: {_HOW}")
-    both = [probe, *(one for one, _ in transfers)]
+    own = probe.transfer is not None
+    both = [*([] if own else [probe]), *(one for one, _ in transfers)]
     if any(one.began is None for one in both):
         raise Unusable(f"{names}: no time of day in one of them, so that they cannot be laid beside each other: {_HOW}")
     # Flent's time zero is before its transfers begin.
@@ -130,10 +130,12 @@ def together(found: Sequence[Measured]) -> Recording:
     last = min(_begin(one) + transfer.seconds for one, transfer in transfers) - zero
     times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
     before = rtt[times < begin - max(transfer.omitted for _, transfer in transfers) - 0.05]
+    if probe.transfer:
+        before = np.array(probe.transfer.idle, float)
     if not begin - 1e5 < times[-1] or times[0] > begin + last:
         apart = abs(begin) if times[0] < begin else times[0] - begin
         raise Unusable(f"{names}: recorded {apart:.0f} s apart: {_HOW}")
-    if len(before) < IDLE:
+    if not own and len(before) < IDLE:
         raise Unusable(f"{probe.name}: {len(before)} round trips before the load, no idle period: {_HOW}")
     end = begin + min(last, LONGEST)
     within = (times >= begin) & (times < end)
@@ -179,6 +181,7 @@ def together(found: Sequence[Measured]) -> Recording:
         ways.pop(),
         all(transfer.exact and not transfer.omitted for _, transfer in transfers),
         [one.name for one in both],
+        own,
     )
 
 

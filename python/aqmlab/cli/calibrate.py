@@ -25,7 +25,7 @@ def calibrate(
         typer.Argument(
             metavar="FILE...",
             help="What irtt, iperf3 (-J) and flent wrote of one link at one time: a probe of the round trip that began "
-            "before the load, and transfers over TCP.",
+            "before the load, and transfers over TCP. Or captures of transfers (tcpdump -s 96), at one end or both.",
         ),
     ],
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the links that are tried.")] = 1,

@@ -51,11 +51,11 @@ def _named(text: str, paths: Mapping[Path, str]) -> str:
 
 
 def _is_measured(path: Path) -> bool:
-    from aqmlab.calibrate.recording import CAPTURES
     from aqmlab.exchange import measured
+    from aqmlab.exchange.measured import captured
 
     try:
-        return path.read_bytes()[:4] in CAPTURES or bool(measured.read(path))
+        return captured.is_capture(path) or bool(measured.read(path))
     except ValueError:
         return False
 

@@ -1,14 +1,13 @@
 //! Recordings of traffic: CSV, pcap and pcapng files as times and sizes.
 
-mod capture;
-mod frame;
 mod network;
 mod packets;
 
 use super::recording::{self, Csv, Header, Reading, first_word, unit};
 use crate::model::Arrival;
 use crate::source::file::{self, Unread};
-use capture::Captured;
+use ::capture::{Decoder, Frame, ip_packet, is_pcap, is_pcapng};
+use network::Choice;
 pub(super) use network::{Ends, Network};
 use packets::{Packet, in_order};
 use std::path::Path;
@@ -37,18 +36,35 @@ pub(super) fn read(path: &Path, ends: Ends) -> Result<(Arc<[Arrival]>, Option<St
     if arrivals.is_empty() { Err("no packets in it".to_owned()) } else { Ok((arrivals.into(), remark)) }
 }
 
+/// Packets, and a remark on frames that were left out.
+type Captured = (Vec<Arrival>, Option<String>);
+
 /// The packets in a file, whose first bytes identify its format.
 fn arrivals(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
-    if capture::is_pcap(bytes) {
-        capture::pcap(bytes, ends)
-    } else if capture::is_pcapng(bytes) {
-        capture::pcapng(bytes, ends)
+    if is_pcap(bytes) || is_pcapng(bytes) {
+        captured(bytes, ends)
     } else if ends.iter().any(Option::is_some) {
         Err("`src` and `dst` choose packets of a capture, and CSV has no addresses: leave them out"
             .to_owned())
     } else {
         Ok((csv(bytes)?, None))
     }
+}
+
+/// The packets of a capture between these ends, of all its interfaces. A packet's size is that of its IP packet, without
+/// the link's header and padding, as are the engine's sizes on the wire. Frames without one are left out.
+fn captured(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
+    let (mut packets, mut choice) = (Vec::new(), Choice::new(ends));
+    let (mut decoder, mut at) = (Decoder::default(), 0);
+    loop {
+        let (frame, read) = decoder.next(&bytes[at..])?;
+        at += read;
+        let Some(Frame { nanos, link, data, size, place, .. }) = frame else { break };
+        let size = choice.length(ip_packet(link, data, size));
+        packets.extend(size.map(|size| Packet { nanos, size, place }));
+    }
+    decoder.end(&bytes[at..])?;
+    Ok((in_order(packets, "packet at byte")?, choice.remark()?))
 }
 
 /// The packets in a table; columns other than those of the time and the size are ignored.

@@ -1,4 +1,4 @@
-"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent.
+"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent, and captures.
 
 The metrics of a measurement have the names, units and definitions of ours. What a tool does not measure is absent.
 """
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from aqmlab.exchange.measured import flent, iperf3, irtt
+from aqmlab.exchange.measured import autorate, captured, flent, iperf3, irtt
 from aqmlab.exchange.measured.measurement import Failed, Measured, Reader, Transfer
 from aqmlab.files import read_whole
 
@@ -22,20 +22,36 @@ __all__ = ["Measured", "Transfer", "read"]
 _COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
 """The first bytes of compressed files, and what unpacks them."""
 
-_WANTED = "must be what `iperf3 -J` or `--json-stream`, `irtt client -o` or flent writes, as it is or in gzip or bzip2"
+_CRUSADER = (0x5372AB82AE7C59CB).to_bytes(8, "little")
+"""The first bytes of its files."""
+
+_WANTED = (
+    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes, or that in gzip or bzip2"
+)
 
 
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file that iperf3 (``-J``, ``--json-stream``), ``irtt client -o`` or flent wrote, as it is or compressed.
+    """Read a file of iperf3, irtt, flent, cake-autorate or tcpdump.
 
-    It has one measurement; of ``iperf3 --bidir`` one for each direction, of flent one for each direction and each ping.
+    It may be compressed. It has one measurement; of ``iperf3 --bidir`` and cake-autorate one a direction, of flent
+    one for each direction and each ping, of a capture one for each pair of hosts.
     Raise OSError if it cannot be read, and ValueError with a line of text if it is empty, torn, of another format, or
     the record of a measurement that failed.
     """
     path = Path(file)
-    text = _unpacked(path, read_whole(path)).decode("utf-8-sig", errors="replace").strip()
+    if captured.is_capture(path):
+        return captured.read([path])
+    content = read_whole(path)
+    if content.startswith(_CRUSADER):
+        raise ValueError(f"{path}: a result of crusader, which is not read here: {_WANTED}")
+    text = _unpacked(path, content).decode("utf-8-sig", errors="replace").strip()
     if not text:
         raise ValueError(f"{path}: empty: {_WANTED}")
+    if autorate.is_log(text):
+        try:
+            return list(autorate.read(path.name, text))
+        except Failed as error:
+            raise ValueError(f"{path}: {error}") from None
     try:
         documents = list(_values(text))
     except json.JSONDecodeError as error:

@@ -38,6 +38,8 @@ class Transfer:
         The end of each interval in s, and the segments sent again in it.
     trips : sequence of pair
         The end of each interval in s, and the mean of the connections' round-trip times in s.
+    idle : sequence of float
+        Round-trip times in s without a queue. With them, ``delays`` of the measurement are those of the transfer.
     """
 
     flows: int
@@ -51,6 +53,7 @@ class Transfer:
     exact: bool = True
     repeated: Sequence[tuple[float, float]] = field(default=(), repr=False)
     trips: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    idle: Sequence[float] = ()
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 //! Which packets of a capture a trace has, by their addresses.
 
-use super::frame::IpPacket;
+use ::capture::IpPacket;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::str::FromStr;
@@ -64,7 +64,7 @@ impl Choice {
     }
 
     /// The length of the packet in a frame, if it is kept.
-    pub(super) fn length(&mut self, packet: Option<IpPacket>) -> Option<u64> {
+    pub(super) fn length(&mut self, packet: Option<IpPacket<'_>>) -> Option<u64> {
         let Some(packet) = packet else {
             self.not_ip += 1;
             return None;

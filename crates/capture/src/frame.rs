@@ -7,15 +7,19 @@ use std::net::IpAddr;
 const MOST_NESTED: u32 = 4;
 
 /// The IP packet in a frame.
-pub(super) struct IpPacket {
+#[derive(Clone, Copy, Debug)]
+pub struct IpPacket<'a> {
     /// In bytes, without the link's header and padding.
-    pub(super) length: u64,
+    pub length: u64,
     /// Its source and its destination, if they were captured.
-    pub(super) ends: Option<[IpAddr; 2]>,
+    pub ends: Option<[IpAddr; 2]>,
+    /// Its captured bytes.
+    pub bytes: &'a [u8],
 }
 
 /// The IP packet in a frame that had `size` bytes on its link; `None` if there is none, or too little was captured to tell.
-pub(super) fn ip_packet(link: Linktype, frame: &[u8], size: u32) -> Option<IpPacket> {
+#[must_use]
+pub fn ip_packet(link: Linktype, frame: &[u8], size: u32) -> Option<IpPacket<'_>> {
     let ip = on_link(link.0, frame, MOST_NESTED)?;
     let version = ip.first()? >> 4;
     let length = match version {
@@ -29,7 +33,7 @@ pub(super) fn ip_packet(link: Linktype, frame: &[u8], size: u32) -> Option<IpPac
     let four = |at: usize| Some(IpAddr::from(*ip.get(at..)?.first_chunk::<4>()?));
     let sixteen = |at: usize| Some(IpAddr::from(*ip.get(at..)?.first_chunk::<16>()?));
     let ends = if version == 4 { [four(12), four(16)] } else { [sixteen(8), sixteen(24)] };
-    Some(IpPacket { length, ends: ends[0].zip(ends[1]).map(|(a, b)| [a, b]) })
+    Some(IpPacket { length, ends: ends[0].zip(ends[1]).map(|(a, b)| [a, b]), bytes: ip })
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u16> {
