@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
 
 from aqmlab.calibrate.hypothesis import KINDS, Load, prior
 from aqmlab.calibrate.view import statistics
@@ -46,8 +48,14 @@ EFFECTIVE = 3.0
 LEAST = 10.0
 """The least number of links of a kind that its values rest on; with fewer, less alike ones count too."""
 
-PENALTY = 0.3
-"""The decrease of the logarithm of a kind's probability with each free coordinate: with more, more can be fitted."""
+NEAR = 0.4
+"""The share of all runs, those most alike, from which the kinds' probabilities are."""
+
+RIDGE = 0.1
+"""What holds the coefficients of these probabilities down, which are as many as the statistics of each kind."""
+
+FARTHEST = 5.0
+"""The difference of a statistic, in units of its scatter, beyond which it counts no more."""
 
 BATCH = 48
 
@@ -195,15 +203,10 @@ def _weighed(
     scale: Array,
     seed: int,
 ) -> Posterior:
-    """Weigh kinds by their most alike links, less a penalty for each coordinate, and links within their kind."""
+    """Weigh kinds by `_kinds`, and links within their kind by how alike they are."""
     distances = {name: _over_seeds(cloud, seen, names, scale) for name, cloud in clouds.items()}
-    evidence = {
-        name: np.log(prior(name) * np.exp(-np.sort(each)[:AGAIN] * EFFECTIVE / 2).mean()) - PENALTY * KINDS[name].free
-        for name, each in distances.items()
-    }
-    most = max(evidence.values())
-    shares = {name: np.exp(value - most) for name, value in evidence.items()}
-    weights = [shares[name] / sum(shares.values()) * _weights(cloud, distances[name]) for name, cloud in clouds.items()]
+    shares = _kinds(clouds, seen, names, scale)
+    weights = [shares[name] * _weights(cloud, distances[name]) for name, cloud in clouds.items()]
     return Posterior(
         load,
         [name for name, cloud in clouds.items() for _ in cloud.points],
@@ -213,6 +216,46 @@ def _weighed(
         seed,
         [one for cloud in clouds.values() for one in cloud.statistics],
     )
+
+
+def _kinds(
+    clouds: Mapping[str, Cloud], seen: Mapping[str, float], names: Sequence[str], scale: Array
+) -> dict[str, float]:
+    """Return the probability of each kind at the statistics of the recording.
+
+    Of the runs most alike, a logistic regression tells the kind from the statistics (Beaumont, "Joint
+    determination of topology, divergence time, and immigration in population trees", 2008): it learns which of them
+    tell the kinds apart, where a distance counts all of them alike.
+    """
+    rows, kinds, weights = [], [], []
+    for number, (name, cloud) in enumerate(clouds.items()):
+        runs = [*cloud.statistics, *(one for others in cloud.again.values() for one in others)]
+        rows += [[one[key] - seen[key] for key in names] for one in runs]
+        kinds += [number] * len(runs)
+        weights += [prior(name) / len(runs)] * len(runs)
+    off = np.clip(np.array(rows) / scale, -FARTHEST, FARTHEST)
+    distance = (off**2).mean(axis=1)
+    # Epanechnikov's kernel: it ends at the farthest of those that count.
+    near = np.maximum(0.0, 1 - distance / np.quantile(distance, NEAR)) * weights
+    some = near > 0
+    at = _regressed(off[some], np.eye(len(clouds))[np.array(kinds)[some]], near[some] / near.sum())
+    return dict(zip(clouds, at, strict=True))
+
+
+def _regressed(off: Array, kinds: Array, weights: Array) -> Array:
+    """Return the probabilities at 0 of a multinomial logistic regression; each run has a row of `kinds`, with one 1."""
+    shape = kinds.shape[1], off.shape[1] + 1
+
+    def loss(flat: Array) -> tuple[float, Array]:
+        level, slopes = flat.reshape(shape)[:, 0], flat.reshape(shape)[:, 1:]
+        logs = log_softmax(off @ slopes.T + level, axis=1)
+        over = weights[:, None] * (np.exp(logs) - kinds)
+        gradient = np.column_stack([over.sum(axis=0), over.T @ off + 2 * RIDGE * slopes])
+        return float(RIDGE * (slopes**2).sum() - (weights[:, None] * kinds * logs).sum()), gradient.ravel()
+
+    found = minimize(loss, np.zeros(shape[0] * shape[1]), jac=True, method="L-BFGS-B")
+    at: Array = softmax(found.x.reshape(shape)[:, 0])
+    return at
 
 
 def _over_seeds(cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], scale: Array) -> Array:
