@@ -266,6 +266,18 @@ REFUSED = {
         r"f, line 1: hhf has no counterpart here",
     ),
     "no queue": ("qdisc noqueue 0: dev eth0 root refcnt 2\n", r"f: no queue but noqueue: give `tc -s -d qdisc show`"),
+    "nothing enabled": (
+        "config queue 'wan'\n\toption enabled '0'\n\toption interface 'a'\n",
+        r"f: no queue \(sqm queue 'wan' is not enabled\): give `tc -s -d qdisc show`",
+    ),
+    "a tree without limits": (
+        "/queue tree\nadd name=Upload parent=global queue=default\n",
+        r"f: no queue: give the queues that have a max-limit",
+    ),
+    "sites without circuits": (
+        '{"Site": {"downloadBandwidthMbps": 9, "uploadBandwidthMbps": 9}}',
+        r"f: no queue: give ShapedDevices.csv beside it",
+    ),
     "no rate": ("qdisc fq_codel 0: dev eth0 root refcnt 2\n", r"eth0 has no shaper, .*: give it with --up 50mbit"),
     "two devices": (
         "qdisc fq_codel 0: dev eth0 root refcnt 2\nqdisc fq_codel 0: dev eth1 root refcnt 2\n",

@@ -1,5 +1,6 @@
 """Which link a file states where its program has more than one number for it: rates, headers, queues of devices."""
 
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -214,3 +215,65 @@ def test_a_device_of_ns3_without_a_queue_disc() -> None:
 def test_the_link_layer_beside_hfsc_is_noted() -> None:
     text = (Path(__file__).parent / "foreign" / "files" / "qosmate-hfsc").read_text()
     assert "pppoe-ptm mpu 64: the link layer beside hfsc has no counterpart" in linked(text)[1]
+
+
+SENDERS = """
+$ns duplex-link $r1 $r2 1.5Mb 20ms RED
+Agent/TCP set window_ 40
+for {set i 0} {$i < 5} {incr i} {
+  set tcp($i) [$ns create-connection TCP/Reno $s($i) TCPSink $r2 $i]
+  $tcp($i) set window_ 100
+}
+set one [new Agent/TCP]
+$one set packetSize_ 552
+set other [new Agent/TCP]
+set sink [new Agent/TCPSink]
+set e [new Application/Traffic/Exponential]
+set c [new Application/Traffic/CBR]
+$c set packetSize_ 500
+$c set interval_ 0.005
+set d [new Application/Traffic/CBR]
+$ns at 1.0 "$c start"
+"""
+
+
+def test_what_is_set_of_one_sender_alone_is_that_sender_s() -> None:
+    text = scenario(parse("f", SENDERS), None)
+    tcp = [entry for entry in tomllib.loads(text)["traffic"] if "tcp" in entry]
+    assert [(each["name"], each["count"], each["packet_size"]) for each in tcp] == [
+        ("tcp-reno", 5, "1040 B"),
+        ("tcp", 1, "592 B"),
+        ("tcp-2", 1, "1040 B"),
+    ]
+    assert [each["tcp"].partition("max_window=")[2] for each in tcp] == ["100", "40", "40"]
+    datagrams = [entry for entry in tomllib.loads(text)["traffic"] if entry.get("kind") == "cbr"]
+    assert [(each["rate"], each["packet_size"]) for each in datagrams] == [
+        ("800000 bit/s", "500 B"),
+        ("448000 bit/s", "210 B"),
+    ]
+    assert "f, line 12: Application/Traffic/Exponential has no counterpart" in text
+    assert "when flows start and stop is not taken over" in text
+
+
+def test_a_section_that_is_off_does_not_turn_qosmate_off() -> None:
+    text = (Path(__file__).parent / "foreign" / "files" / "qosmate-hfsc").read_text()
+    found, _ = linked(f"{text}\nconfig autorate 'autorate'\n\toption enabled '0'\n")
+    assert found["dumbbell.rate"] == "90 Mbit/s"
+
+
+def test_a_class_belongs_to_the_only_device_also_if_that_has_no_name() -> None:
+    found, _ = linked(
+        "qdisc htb 5: root refcnt 5 r2q 10 default 0x1 direct_packets_stat 0 direct_qlen 1000\n"
+        "qdisc netem 10: parent 5:1 limit 1000 delay 20ms seed 1\n"
+        "class htb 5:1 root leaf 10: prio 0 rate 30Mbit ceil 30Mbit burst 15Kb cburst 1600b\n"
+    )
+    assert found["dumbbell.reverse_rate"] == "30 Mbit/s"
+
+
+@pytest.mark.parametrize(
+    ("more", "queues"), [("qdisc cake 0: dev d parent 5:2\nqdisc cake 0: dev d parent 5:1\n", 2), ("", 4)]
+)
+def test_each_transmit_queue_of_cake_mq_is_counted(more: str, queues: int) -> None:
+    found, text = linked(f"qdisc cake_mq 5: dev d root bandwidth 95Mbit diffserv3\n{more}")
+    assert (found["reverse_aqm.name"], found["reverse_aqm.queues"]) == ("cake_mq", queues)
+    assert ("the number of transmit queues is not stated" in text) == (not more)

@@ -243,7 +243,9 @@ def _qosmate(section: Section, sections: Sequence[Section]) -> State:
     merged: dict[str, str] = {}
     for each in sections:
         if each.kind.startswith("qosmate."):
-            merged |= each.options
+            # Sections such as `autorate` are enabled by themselves.
+            own = each.kind == "qosmate.global"
+            merged |= {name: value for name, value in each.options.items() if own or name != "enabled"}
     if merged.get("enabled", "1") != "1":
         return State(unread=(Unread(section.place, "qosmate is not enabled"),))
     device = merged.get("WAN", "")

@@ -7,6 +7,7 @@ The ns Manual, "Queue Management", and ``ns-default.tcl`` of ns-2.35.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -203,6 +204,7 @@ def _state(made: _Script) -> State:
 def _flows(made: _Script, left: list[Unread]) -> list[Flows]:
     """Return the traffic; senders of which the same is known are one entry."""
     found: list[tuple[Place, dict[str, Any]]] = []
+    named = Counter[str]()
     for agent in made.agents.values():
         if agent.kind.startswith("TCP"):
             entry = _tcp(made, agent, left)
@@ -213,8 +215,9 @@ def _flows(made: _Script, left: list[Unread]) -> list[Flows]:
             continue
         same = next((one for _, one in found if {**one, "count": 0, "name": ""} == {**entry, "name": ""}), None)
         if same is None:
-            again = sum(one["name"].startswith(entry["name"]) for _, one in found)
-            found.append((agent.place, entry | {"name": f"{entry['name']}-{again + 1}" if again else entry["name"]}))
+            named[entry["name"]] += 1
+            again = named[entry["name"]]
+            found.append((agent.place, entry | {"name": f"{entry['name']}-{again}" if again > 1 else entry["name"]}))
             same = found[-1][1]
         same["count"] += agent.count
     return [Flows(place, entry) for place, entry in found]

@@ -189,9 +189,7 @@ def _on_devices(state: State) -> State:
         fits = fits or only
         if len(fits) == 1:
             return replace(each, device=next(iter(fits)))
-        if isinstance(each, Qdisc):
-            return replace(each, device="dev") if not only else each
-        return each
+        return each if only or not state.qdiscs else replace(each, device="dev")
 
     made = replace(
         state,

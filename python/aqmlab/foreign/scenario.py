@@ -168,6 +168,14 @@ def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:
     return down, up
 
 
+_CURE = "give `tc -s -d qdisc show` of the router whose device sends to the line, as root"
+_CURES = {
+    "LibreQoS' network": "give ShapedDevices.csv beside it",
+    "RouterOS' export": "give the queues that have a max-limit, with /queue type",
+}
+"""What to give instead, where it is not the output of tc."""
+
+
 def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str:
     """Return the device that has a queue, or a shaper if several have queues."""
     ifbs = {state.ingress_of(device) for device in redirected}
@@ -179,9 +187,10 @@ def _only(state: State, having: Sequence[str], redirected: Sequence[str]) -> str
         return found[0]
     if not found:
         kinds = "no queue but noqueue" if having else "no queue"
-        raise Unreadable(
-            _where(state), f"{kinds}: give `tc -s -d qdisc show` of the router whose device sends to the line, as root"
-        )
+        told = list(dict.fromkeys(each.text for each in state.unread))[:2]
+        why = f" ({'; '.join(told)})" if told else ""
+        format_ = state.sources[0].format if state.sources else ""
+        raise Unreadable(_where(state), f"{kinds}{why}: {_CURES.get(format_, _CURE)}")
     raise Unreadable(
         _where(state),
         f"{', '.join(found)} have queues: say with --wan DEVICE which sends to the line, and with --lan DEVICE which "
