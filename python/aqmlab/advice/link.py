@@ -99,7 +99,7 @@ class Direction:
     @property
     def shapes(self) -> bool:
         """Whether the discipline is its own shaper, on a link that is faster."""
-        return "bandwidth" in self.aqm and self.aqm["name"] == "cake"
+        return "bandwidth" in self.aqm and self.aqm["name"] in ("cake", "cake_mq")
 
 
 @dataclass(frozen=True)
