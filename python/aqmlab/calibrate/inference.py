@@ -52,7 +52,7 @@ NEAR = 0.4
 """The share of all runs, those most alike, from which the kinds' probabilities are."""
 
 RIDGE = 0.1
-"""What holds the coefficients of these probabilities down, which are as many as the statistics of each kind."""
+"""What holds the coefficients of these probabilities down, one for each statistic and kind."""
 
 FARTHEST = 5.0
 """The difference of a statistic, in units of its scatter, beyond which it counts no more."""
@@ -223,9 +223,9 @@ def _kinds(
 ) -> dict[str, float]:
     """Return the probability of each kind at the statistics of the recording.
 
-    Of the runs most alike, a logistic regression tells the kind from the statistics (Beaumont, "Joint
+    Of the runs most alike, a logistic regression predicts the kind from the statistics (Beaumont, "Joint
     determination of topology, divergence time, and immigration in population trees", 2008): it learns which of them
-    tell the kinds apart, where a distance counts all of them alike.
+    distinguish the kinds, where a distance counts all of them alike.
     """
     rows, kinds, weights = [], [], []
     for number, (name, cloud) in enumerate(clouds.items()):

@@ -63,7 +63,7 @@ class _Link:
 
 @dataclass
 class _Agent:
-    """A sender, or a source over UDP: its class, how many there are in loops, and what is set of it alone."""
+    """A sender, or a source over UDP: its class, how many there are in loops, and the values set for it alone."""
 
     kind: str
     count: int
@@ -224,7 +224,7 @@ def _flows(made: _Script, left: list[Unread]) -> list[Flows]:
 
 
 def _value(made: _Script, agent: _Agent, owner: str, key: str, default: str) -> str:
-    """Return what is set of an agent, of its class, or of that of all."""
+    """Return a value set for an agent, for its class, or for the class of all."""
     owners = (made.set.get(each, {}) for each in (f"{owner}/{agent.kind.partition('/')[2]}", owner))
     return agent.set.get(key) or next((own[key][0] for own in owners if key in own), default)
 
