@@ -92,9 +92,9 @@ class Calibration:
         return min(own, key=lambda place: self.posterior.distances[place])
 
     def scenario(self) -> Scenario:
-        """Return the scenario of that link, with the transfers and the probe of the measurement."""
-        post = self.posterior
-        return post.load.scenario(post.kinds[self.best], post.points[self.best], title="Calibrated link")
+        """Return the scenario of that link, with the transfers and the probe of the measurement, and the run's seed."""
+        post, best = self.posterior, self.best
+        return post.load.scenario(post.kinds[best], post.points[best], post.seeds[best], "Calibrated link")
 
     def link(self) -> Scenario:
         """Return that scenario for `aqmlab advise`, for which the dumbbell's forward direction is the downlink.

@@ -66,6 +66,8 @@ class Cloud:
 
     points: list[Array] = field(default_factory=list)
     statistics: list[Mapping[str, float]] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    """Those with which the points were run for the statistics."""
     centres: list[tuple[Array, float, float]] = field(default_factory=list)
     uniform: int = 0
     again: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
@@ -88,6 +90,7 @@ class Posterior:
     distances: Array
     seed: int
     found: Sequence[Mapping[str, float]]
+    seeds: Sequence[int]
 
     def probability(self, of: Callable[[str], bool]) -> float:
         """Return the probability of the kinds that a function chooses."""
@@ -215,6 +218,7 @@ def _weighed(
         np.concatenate(list(distances.values())),
         seed,
         [one for cloud in clouds.values() for one in cloud.statistics],
+        [one for cloud in clouds.values() for one in cloud.seeds],
     )
 
 
@@ -291,22 +295,24 @@ class _Simulator:
     def missing(self, clouds: Mapping[str, Cloud]) -> None:
         """Simulate the points without statistics."""
         wanted = [(name, point) for name, cloud in clouds.items() for point in cloud.points[len(cloud.statistics) :]]
-        for (name, _), found in zip(wanted, self._each(wanted), strict=True):
+        for (name, _), (seed, found) in zip(wanted, self._each(wanted), strict=True):
             clouds[name].statistics.append(found)
+            clouds[name].seeds.append(seed)
 
     def seeds(self, name: str, point: Array, count: int) -> list[Mapping[str, float]]:
         """Simulate a point with several seeds."""
-        return list(self._each([(name, point)] * count))
+        return [found for _, found in self._each([(name, point)] * count)]
 
-    def _each(self, wanted: Sequence[tuple[str, Array]]) -> Iterator[Mapping[str, float]]:
+    def _each(self, wanted: Sequence[tuple[str, Array]]) -> Iterator[tuple[int, Mapping[str, float]]]:
         for at in range(0, len(wanted), BATCH):
             part = wanted[at : at + BATCH]
+            seeds = [1000 * self._seed + self._done + place for place in range(len(part))]
             scenarios = {
-                str(place): self._load.scenario(name, point, 1000 * self._seed + self._done + place)
-                for place, (name, point) in enumerate(part)
+                str(seed): self._load.scenario(name, point, seed)
+                for seed, (name, point) in zip(seeds, part, strict=True)
             }
-            for result in compare_scenarios(scenarios, jobs=self._jobs).values():
-                yield statistics(self._load.view(result), self._load.base, self._load.hosts[0].packet)
+            for seed, result in zip(seeds, compare_scenarios(scenarios, jobs=self._jobs).values(), strict=True):
+                yield seed, statistics(self._load.view(result), self._load.base, self._load.hosts[0].packet)
             self._done += len(part)
             if self._progress:
                 self._progress(min(1.0, self._done / self._total))
