@@ -130,11 +130,21 @@ impl Discipline for CakeMq {
         Cake::SIGNALS[2],
         Cake::SIGNALS[3],
         Cake::SIGNALS[4],
-        Signal { name: "rate", unit: "bit/s", doc: "The rate of the transmit queue that sent last; 0 without a shaper." },
-        Signal { name: "active", unit: "queues", doc: "Transmit queues at work, as the one that sent last has found." },
+        Signal {
+            name: "rate",
+            unit: "bit/s",
+            doc: "The rate of the transmit queue that sent last; 0 without a shaper.",
+        },
+        Signal {
+            name: "active",
+            unit: "queues",
+            doc: "Transmit queues at work, as the one that sent last has found.",
+        },
     ];
-    const PRESETS: &'static [(&'static str, &'static str)] =
-        &[("linux", "cake_mq of Linux 7.2 at tc's defaults, which are those here, on a device with four queues")];
+    const PRESETS: &'static [(&'static str, &'static str)] = &[(
+        "linux",
+        "cake_mq of Linux 7.2 at tc's defaults, which are those here, on a device with four queues",
+    )];
 
     fn new(params: &Params, port: &Port) -> Self {
         let cake = Cake::new(&params.cake, port);
@@ -155,7 +165,11 @@ impl Discipline for CakeMq {
 
     fn check(params: &Params) -> Result<(), ParamError> {
         if params.cake.autorate_ingress {
-            return Err(ParamError::invalid("autorate_ingress", true, "false, as Linux refuses it with cake_mq"));
+            return Err(ParamError::invalid(
+                "autorate_ingress",
+                true,
+                "false, as Linux refuses it with cake_mq",
+            ));
         }
         Cake::check(&params.cake)
     }
@@ -214,10 +228,12 @@ impl Discipline for CakeMq {
         if !buffer.full {
             return None;
         }
-        let longest = |i: usize| self.queues[i].cake.longest(self.of(i, lanes)).map(|lane| i * self.lanes + lane);
+        let longest =
+            |i: usize| self.queues[i].cake.longest(self.of(i, lanes)).map(|lane| i * self.lanes + lane);
         let heads = (0..self.queues.len()).filter_map(longest);
         // The first of those with the most.
-        let most = heads.reduce(|best, lane| if lanes[lane].bytes > lanes[best].bytes { lane } else { best })?;
+        let most =
+            heads.reduce(|best, lane| if lanes[lane].bytes > lanes[best].bytes { lane } else { best })?;
         let (i, _) = self.place(most);
         let own = self.of(i, lanes);
         self.queues[i].cake.overflow(now, own).map(|lane| (i * self.lanes + lane, 0))
