@@ -266,7 +266,8 @@ $(STAMPS)/package: $(STAMPS)/uv release/requirements.lock
 # What aqmlab needs, and what builds it. The project itself is left out: maturin installs it below, not in isolation.
 $(STAMPS)/venv: $(STAMPS)/uv requirements-run.lock
 	target/uv/bin/uv venv --quiet --clear --python "$$(command -v $(PYTHON))" $(VENV)
-	target/uv/bin/uv pip install --quiet --python $(BIN)/python --require-hashes --requirements requirements-run.lock
+	target/uv/bin/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes \
+		--requirements requirements-run.lock
 	@touch $@
 
 # All extras, and the tools of the developers.

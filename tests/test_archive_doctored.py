@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars
-import psutil
 import pytest
 from archives import (
     SHORT,
@@ -385,8 +384,7 @@ def test_a_table_that_would_fill_the_memory_is_refused(
     rows: int,
     size: str,
 ) -> None:
-    free = psutil.virtual_memory()._replace(available=1_000_000_000)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr("aqmlab.archive.inside.free_memory", lambda: 1_000_000_000)
     buffer = io.BytesIO()
     polars.select(t=polars.repeat(cell, rows, dtype=form)).write_parquet(buffer)
     assert len(buffer.getvalue()) < 1_000_000

@@ -411,7 +411,7 @@ def test_a_signal_that_the_caller_ignores_stays_ignored() -> None:
         "import signal, sys\n"
         "from aqmlab import cli\n"
         "signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"  # as nohup does
-        "sys.argv = ['aqmlab', '--version']\n"
+        "sys.argv = ['aqmlab', '--help']\n"
         "try:\n"
         "    cli.main()\n"
         "except SystemExit:\n"

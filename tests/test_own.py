@@ -16,7 +16,6 @@ from conftest import ROOT, Cli
 
 import aqmlab
 from aqmlab import Scenario, ScenarioError, _core
-from aqmlab.execute import task
 from aqmlab.execute.task import Outcome, Task, digest, key, opened, simulate, sources
 from aqmlab.own import compiled, source
 from aqmlab.workshop import check
@@ -550,12 +549,13 @@ def test_the_key_has_the_code_that_runs_classes(
 ) -> None:
     own, other = overload.with_(aqm=f"{chance}:Chance"), overload.with_(aqm="pie")
     before = digest(own), digest(other)
-    monkeypatch.setattr(task, "interface", lambda: "another")
+    monkeypatch.setattr("aqmlab.own.source.interface", lambda: "another")
     assert digest(own) != before[0]
     assert digest(other) == before[1]
     monkeypatch.undo()
-    monkeypatch.setattr(task, "packages", lambda text: {"numpy": "0.1"})
+    monkeypatch.setattr("aqmlab.own.source.packages", lambda text: {"numpy": "0.1"})
     assert digest(own) != before[0]
+    monkeypatch.undo()
     chance.write_text(f"import numpy\n{CHANCE}")
     assert set(source.packages(chance.read_text())) == {"numba", "numpy"}
 

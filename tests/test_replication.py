@@ -146,7 +146,7 @@ def test_a_failed_run_says_which_and_keeps_the_others(
 def test_a_failed_run_exits_1_after_reporting_the_others(
     small_file: Any, behaviour: dict[int, Any], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from aqmlab.cli import app
+    from aqmlab import cli
 
     def fail() -> None:
         raise RuntimeError("out of luck")
@@ -154,7 +154,7 @@ def test_a_failed_run_exits_1_after_reporting_the_others(
     def exit_code(*arguments: str) -> int:
         monkeypatch.setattr("sys.argv", ["aqmlab", *arguments])
         with pytest.raises(SystemExit) as left:
-            app.main()
+            cli.main()
         return int(left.value.code or 0)
 
     behaviour[8] = fail
@@ -193,12 +193,10 @@ def needed(scenario: Scenario) -> tuple[int, int]:
 
 @pytest.mark.usefixtures("unguarded")
 def test_memory_that_is_not_there_is_refused(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    import psutil
-
     small = small.with_(UNRECORDED)
     during, _ = needed(small)
     free = SimpleNamespace(available=during * 3 - 1)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr("aqmlab.execute.limits._bytes", lambda *_: free.available)
     aqmlab.run(small, seeds=3, jobs=2)
     with pytest.raises(MemoryError, match=r"for 3 simultaneous runs, and .* are free: use fewer jobs$"):
         aqmlab.run(small, seeds=3, jobs=3)
@@ -258,12 +256,10 @@ def test_an_interrupted_comparison_is_balanced(small: Scenario, behaviour: dict[
 
 @pytest.mark.usefixtures("unguarded")
 def test_the_series_of_all_runs_count_as_memory(small: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    import psutil
-
     windows = small.with_({"record.cwnd": "1 ms"})
     during, kept = needed(windows)
     free = SimpleNamespace(available=during + 3 * kept)
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: free)
+    monkeypatch.setattr("aqmlab.execute.limits._bytes", lambda *_: free.available)
     aqmlab.run(windows, seeds=3, jobs=1)
     free.available -= 1
     with pytest.raises(MemoryError, match=r"let record\.series = false: the series of all runs are kept in memory"):

@@ -1,5 +1,5 @@
 """``python -m aqmlab`` is ``aqmlab``."""
 
-from aqmlab.cli.app import main
+from aqmlab.cli import main
 
 main()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pkgutil
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ _FUNCTIONS = {
 
 def presented(what: str, *arguments: Any) -> Any:
     """Call the function of a presentation, by its name in the table."""
-    return pkgutil.resolve_name(_FUNCTIONS[what])(*arguments)
+    module, _, name = _FUNCTIONS[what].partition(":")
+    return getattr(import_module(module), name)(*arguments)
 
 
 def drawn(what: str, *arguments: Any, figure: Figure | None) -> Figure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,13 +35,14 @@ class Scenario:
     ----------
     core : aqmlab._core.Scenario
         The engine's scenario object.
-    based_on : str
-        The name of the shipped scenario that it was, before any changes; by default the first that its file extends.
+    based_on : str or Path
+        The shipped scenario that it was, before any changes, by its name or its file; by default the first that its
+        file extends.
     """
 
     __slots__ = ("_based_on", "_core")
 
-    def __init__(self, core: _core.Scenario, based_on: str = "") -> None:
+    def __init__(self, core: _core.Scenario, based_on: str | Path = "") -> None:
         if not isinstance(core, _core.Scenario):
             raise TypeError(
                 f"Scenario(…) of a {type(core).__name__}: call Scenario.load(FILE), Scenario.parse(TEXT) or "
@@ -73,9 +74,10 @@ class Scenario:
             raise _core.ScenarioError(f"{os.fspath(path)!r}: must be the name of a file or of a shipped scenario")
         found = Path(path)
         if not os.path.isfile(found):
-            found = shipped().get(os.fspath(path).removesuffix(".toml"), found)
+            name = os.fspath(path).removesuffix(".toml")
+            found = _library().get(name) or shipped().get(name, found)
         try:
-            core = _core.Scenario.load(found, shipped())
+            core = _resting_on_shipped(lambda scenarios: _core.Scenario.load(found, scenarios))
         except _core.ScenarioError as error:
             if os.path.lexists(found):
                 raise
@@ -83,7 +85,7 @@ class Scenario:
             if not plugins.entries("aqmlab.scenarios"):
                 listed += "; " + plugins.missing("papers", "a paper's scenario")
             raise worded(error, listed) from None
-        return cls(core, _names().get(found, ""))
+        return cls(core, found)
 
     @classmethod
     def parse(cls, text: str, name: str = "<text>") -> Scenario:
@@ -101,7 +103,7 @@ class Scenario:
         Scenario
             The scenario, not yet checked.
         """
-        return cls(_core.Scenario.parse(text, name, shipped()))
+        return cls(_resting_on_shipped(lambda scenarios: _core.Scenario.parse(text, name, scenarios)))
 
     @classmethod
     def from_dict(cls, tables: Settings) -> Scenario:
@@ -131,7 +133,7 @@ class Scenario:
         >>> scenario.duration
         10.0
         """
-        return cls(_core.Scenario.of(tables, "<dict>", shipped()))
+        return cls(_resting_on_shipped(lambda scenarios: _core.Scenario.of(tables, "<dict>", scenarios)))
 
     def with_(self, settings: Settings | None = None, /, **top: Value | Settings) -> Scenario:
         """Return a copy with some values changed.
@@ -256,10 +258,10 @@ class Scenario:
     @property
     def based_on(self) -> str:
         """The name of the shipped scenario that it is, or on which it is based; empty without."""
-        if self._based_on:
+        if self._based_on and isinstance(self._based_on, str):
             return self._based_on
-        files = (self._extension or {"files": []})["files"]
-        return next((name for file in files if (name := _names().get(Path(file)))), "")
+        files = map(Path, filter(None, [self._based_on, *(self._extension or {"files": []})["files"]]))
+        return next((name for file in files if (name := _name(file))), "")
 
     @property
     def _base(self) -> Scenario:
@@ -381,21 +383,38 @@ def shipped() -> dict[str, Path]:
 
 @functools.cache
 def _shipped() -> Mapping[str, Path]:
-    added = plugins.entries("aqmlab.scenarios").items()
-    places = {"": _SHIPPED, **{f"{name}/": plugins.folder(package) for name, package in added}}
-    # Files whose names begin with _ are no scenarios, but what some of them extend.
-    found = {
-        prefix + file.relative_to(place).with_suffix("").as_posix(): file
-        for prefix, place in places.items()
-        if place
-        for file in place.rglob("[!_]*.toml")
+    added = {
+        f"{name}/{file}": path
+        for name, package in plugins.entries("aqmlab.scenarios").items()
+        if (place := plugins.folder(package))
+        for file, path in _scenarios(place)
     }
-    return dict(sorted(found.items()))
+    return dict(sorted({**_library(), **added}.items()))
 
 
 @functools.cache
-def _names() -> Mapping[Path, str]:
-    return {file: name for name, file in _shipped().items()}
+def _library() -> Mapping[str, Path]:
+    """List aqmlab's own scenarios: to look for those of other distributions takes 20 ms."""
+    return dict(_scenarios(_SHIPPED))
+
+
+def _scenarios(place: Path) -> Iterator[tuple[str, Path]]:
+    # Files whose names begin with _ are no scenarios, but what some of them extend.
+    for file in place.rglob("[!_]*.toml"):
+        yield file.relative_to(place).with_suffix("").as_posix(), file
+
+
+def _resting_on_shipped(make: Callable[[Mapping[str, Path]], _core.Scenario]) -> _core.Scenario:
+    """Return the scenario that `make` makes, which extends one of aqmlab's own or, if that fails, any shipped one."""
+    try:
+        return make(_library())
+    except _core.ScenarioError:
+        return make(_shipped())
+
+
+def _name(file: Path) -> str:
+    scenarios = _library() if file.is_relative_to(_SHIPPED) else _shipped()
+    return next((name for name, path in scenarios.items() if path == file), "")
 
 
 def catalogue() -> dict[str, Any]:
@@ -453,7 +472,7 @@ def schema() -> dict[str, Any]:
 
 
 def described(reference: str, source: str | None = None) -> dict[str, Any]:
-    """Describe a queue discipline of the user's own, ``FILE:CLASS``, as `catalogue` describes the others.
+    """Describe a queue discipline, also one of the user's own, ``FILE:CLASS``, as `catalogue` describes all.
 
     With the digest `source` it is that of the file's content with this digest.
 
@@ -496,7 +515,7 @@ def is_own(name: str) -> bool:
 def discipline(name: str, scenario: Scenario) -> Mapping[str, Any]:
     """Describe a discipline that a scenario names, as `catalogue` does; of a variant, the one that it is `of`."""
     if not is_own(name):
-        return _listed()[algorithms().get(name, name)]
+        return _listed(name)
     own: list[tuple[str, str | None]] = [*sorted(scenario._core.own_algorithms)]
     tail = f"/{os.path.normpath(name)}"
     same = [one for one in own if one[0] == name or one[0].endswith(tail)]
@@ -517,14 +536,13 @@ def is_for(path: str, scenario: Scenario) -> bool:
 
 
 @functools.cache
-def _listed() -> Mapping[str, Mapping[str, Any]]:
-    return {entry["name"]: entry for entry in catalogue()["aqms"]}
+def _listed(name: str) -> Mapping[str, Any]:
+    return described(algorithms().get(name, name))
 
 
-@functools.cache
 def algorithms() -> Mapping[str, str]:
     """Return the algorithm of each variant, by their names."""
-    return {variant["name"]: variant["of"] for variant in catalogue()["variants"]}
+    return _core.variants
 
 
 LISTS = ("link", "wifi", "cell", "cable")

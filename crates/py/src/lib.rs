@@ -404,7 +404,7 @@ fn catalogue() -> String {
     scenario::catalogue().to_string()
 }
 
-/// The entry that a user's own algorithm would have in the catalogue, as JSON.
+/// The entry of an algorithm in the catalogue, or the one that a user's own would have there, as JSON.
 #[pyfunction]
 #[pyo3(signature = (reference, source=None))]
 fn described(reference: &str, source: Option<&str>) -> PyResult<String> {
@@ -454,6 +454,7 @@ mod _core {
         super::own::set_loaders();
         stacks::install();
         module.add("HAS_QUIC", stacks::HAS_QUINN)?;
+        module.add("variants", scenario::variants_of().collect::<std::collections::BTreeMap<_, _>>())?;
         let error = py.get_type::<ScenarioError>();
         error.setattr("problems", PyTuple::empty(py))?;
         ["kind", "path", "file", "line"].into_iter().try_for_each(|key| error.setattr(key, py.None()))

@@ -45,13 +45,20 @@ pub fn catalogue() -> Json {
     })
 }
 
-/// The entry that a user-defined algorithm would have among the `aqms` of [`catalogue`], or that of a user-defined congestion
-/// control; with a digest, that of the source with this digest.
+/// The algorithm of each variant, by their names.
+pub fn variants_of() -> impl Iterator<Item = (&'static str, &'static str)> {
+    VARIANTS.iter().map(|&(name, of, _)| (name, of))
+}
+
+/// The entry of an algorithm among the `aqms` of [`catalogue`], or the one that a user-defined algorithm would have there, or
+/// that of a user-defined congestion control; with a digest, that of the source with this digest.
 ///
 /// # Errors
 /// The reason for which there is neither.
 pub fn described(reference: &str, source: Option<&str>) -> Result<Json, String> {
-    AnyParams::user_defined(reference, source).map(|params| aqm(&params)).or_else(|reason| {
+    let listed = AnyParams::of(reference).filter(|_| NAMES.contains(&reference)).ok_or(());
+    let found = listed.or_else(|()| AnyParams::user_defined(reference, source));
+    found.map(|params| aqm(&params)).or_else(|reason| {
         let params = Control::find(reference, source).map_err(|_| reason)?;
         let declaration = params.declaration();
         Ok(json!({

@@ -24,7 +24,7 @@ mod schema;
 mod source;
 pub mod tables;
 
-pub use catalogue::{catalogue, described};
+pub use catalogue::{catalogue, described, variants_of};
 pub use keys::DEEPEST;
 pub use model::estimate::{Estimate, estimate, offered};
 pub use model::{Distribution, Drawn, Scenario};

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import errno
 import os
-import platform
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from aqmlab.cli import versions
 from aqmlab.cli.command import Commands, Modules, headings
-from aqmlab.cli.terminal import BAD_USAGE, FAILED, catch_signals, interrupted_status, open_streams, shown_warnings, stop
+from aqmlab.cli.terminal import BAD_USAGE, FAILED, interrupted_status, shown_warnings, stop
 
 COMMANDS = (
     "run",
@@ -122,25 +122,3 @@ def program(
     if version:
         typer.echo(versions())
         raise typer.Exit
-
-
-def versions() -> str:
-    """Return the version of aqmlab with its build, and in a line each, the engines, Python and the system."""
-    from aqmlab import _core
-
-    version = f"{_core.__version__} ({_core.build})" if _core.build else _core.__version__
-    python = f"{platform.python_version()} ({platform.python_implementation()})"
-    facts = {
-        "packet engine": _core.engine_version,
-        "fluid engine": _core.fluid_version,
-        "Python": python,
-        "system": platform.platform(),
-    }
-    return "\n".join([version, *(f"{name}: {fact}" for name, fact in facts.items())])
-
-
-def main() -> None:
-    """Run the command line."""
-    open_streams()
-    catch_signals()
-    app(prog_name="aqmlab")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -107,6 +106,8 @@ def _inputs(option: str) -> Iterator[Path]:
             seen.add(path)
             yield path
             if path.suffix == ".toml":
+                import tomllib
+
                 with suppress(OSError, ValueError):  # the command itself says what is wrong with it
                     inside = tomllib.loads(path.read_text(encoding="utf-8"))
                     todo += [(path.parent, one) for _, one in texts(inside)]

@@ -52,14 +52,17 @@ def simulated(
     ``watched`` shows the first run while it is under way, instead of a progress bar; ``fates`` is the file for
     the fates of its packets.
     """
-    from aqmlab.cli.live import live
     from aqmlab.execute.engine import PACKETS
     from aqmlab.runs.cases import Interrupted, RunFailed
     from aqmlab.runs.replication import compare_scenarios
     from aqmlab.runs.until import NotReached
 
-    see = watched.see if watched else None
     bar = Bar()
+    see = None
+    if watched:
+        from aqmlab.cli.live import live
+
+        see = watched.see
     chosen = engines or [PACKETS]
     try:
         with live(watched) if watched else progress_bar(bar.text) as show:
@@ -161,7 +164,6 @@ def report(
     printed; ``flows`` lists the flows as well. ``more`` returns the text below them, for the first result.
     ``simulate`` writes ``fates``.
     """
-    from aqmlab.reports.parts import whole
     from aqmlab.results.comparison import files
     from aqmlab.runs.cases import Interrupted
     from aqmlab.runs.seeds import chosen_seeds
@@ -188,6 +190,8 @@ def report(
                 return [f"{'result' if single else 'comparison'}.json", *draw(results, folder, formats)]
 
             def printed() -> str:
+                from aqmlab.reports.parts import whole
+
                 below = f"\n\n{more(next(iter(results.values())))}" if more else ""
                 return whole(results, results.baseline, choice, flows) + below
 

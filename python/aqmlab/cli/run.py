@@ -174,7 +174,6 @@ def run(
     flows: options.Flows = False,
 ) -> None:
     """Simulate a scenario."""
-    from aqmlab.cli import live
     from aqmlab.execute.variants import with_discipline
     from aqmlab.results.result import KERNEL
 
@@ -201,10 +200,13 @@ def run(
     if watch and long_run:
         raise typer.BadParameter("not allowed with --long-run: omit one of them", param_hint="--watch")
     watched = None
-    if watch and (reason := live.obstacle()):
-        warn([f"{reason}: the run is not shown"])
-    elif watch:
-        watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
+    if watch:
+        from aqmlab.cli import live
+
+        if reason := live.obstacle():
+            warn([f"{reason}: the run is not shown"])
+        else:
+            watched = live.Watched(chosen.title, chosen.duration, chosen.seed, seeds or 1)
     for option, wanted in {"--flent": flent, "--beside": out and beside}.items():
         if wanted and not chosen.resolved["record"]["series"]:
             raise typer.BadParameter("needs series: record.series must be true", param_hint=option)

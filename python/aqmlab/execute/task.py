@@ -18,7 +18,6 @@ from aqmlab.execute.glance import Glance
 from aqmlab.execute.limits import require_memory
 from aqmlab.files import parquet
 from aqmlab.kinds import SERIES
-from aqmlab.own.source import interface, keep, packages, text_of
 from aqmlab.results.series import Recording
 from aqmlab.scenario import LISTS, Scenario, algorithms
 
@@ -160,6 +159,8 @@ def digest(scenario: Scenario) -> str:
         # What else a table of jitter says counts, too.
         table[key] = {**table[key], "file": read} if key.endswith("jitter") else read
     if own := scenario._core.own_algorithms:
+        from aqmlab.own.source import interface, packages, text_of
+
         resolved["own"] = [interface(), [packages(text_of(source)) for _, source in sorted(own)]]
     text = json.dumps(_as_stored(resolved), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -216,7 +217,11 @@ def key_for(version: str) -> Callable[[str, int], bytes]:
 
 def sources(scenario: Scenario) -> tuple[str, ...]:
     """Return the files of a scenario's own disciplines, for `Task`."""
-    return tuple(text_of(source) for _, source in sorted(scenario._core.own_algorithms))
+    if not (own := scenario._core.own_algorithms):
+        return ()
+    from aqmlab.own.source import text_of
+
+    return tuple(text_of(source) for _, source in sorted(own))
 
 
 class ScenarioChanged(ValueError):  # noqa: N818  the file changed
@@ -233,7 +238,10 @@ def scenario_of(task: Task) -> _core.Scenario:
     """
     if isinstance(task.scenario, _core.Scenario):
         return task.scenario
-    keep(task.sources)
+    if task.sources:
+        from aqmlab.own.source import keep
+
+        keep(task.sources)
     for _ in range(2):
         scenario, name = _read(task.scenario)
         if key(name, task.seed, task.engine) == task.key:

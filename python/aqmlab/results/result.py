@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from aqmlab.files import parquet
 from aqmlab.kinds import FLOWS, RESULT
-from aqmlab.own.source import keep
 from aqmlab.results import distribution, frames
 from aqmlab.results.series import NAMES, Recording, averaged
 from aqmlab.results.summary import Summary
@@ -491,7 +490,10 @@ class Result(Shown):
             batches = {name: Summary(**one) for name, one in saved.document.get("batches", {}).items()}
         except (KeyError, TypeError) as error:
             raise saved.unusable(str(error)) from error
-        keep(saved.text(name) for name in saved.files if name.endswith(".py"))
+        if sources := [saved.text(name) for name in saved.files if name.endswith(".py")]:
+            from aqmlab.own.source import keep
+
+            keep(sources)
         not_modelled = saved.document.get("not_modelled")
         return cls(
             scenario=Scenario(
