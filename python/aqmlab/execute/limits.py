@@ -22,7 +22,7 @@ def free_memory() -> int:
 
 
 def _bytes(file: str, name: str, elsewhere: Callable[[Any], int]) -> int:
-    """Return what a file of Linux has under a name in kilobytes; where there is none, what psutil has `elsewhere`."""
+    """Return what a file of Linux has under a name in kilobytes; elsewhere, what `psutil` has."""
     try:
         lines = Path(file).read_text().splitlines()
     except OSError:
