@@ -255,6 +255,43 @@ def test_what_is_set_of_one_sender_alone_is_that_sender_s() -> None:
     assert "when flows start and stop is not taken over" in text
 
 
+AGAIN = """
+$ns duplex-link $r1 $r2 1.5Mb 20ms RED
+Application/Traffic/CBR set interval_ 0.05
+for {set i 0} {$i < 5} {incr i} {
+  set tcp($i) [new Agent/TCP/Reno]
+}
+for {set i 5} {$i < 15} {incr i} {
+  set tcp($i) [new Agent/TCP/Newreno]
+}
+set tcp [new Agent/TCP]; set c [new Application/Traffic/CBR]
+$tcp set window_ $w
+$c set interval_ 5ms
+$c set packet_size_ 1000
+set tcp [new Agent/TCP/Sack1]
+set c [new Application/Traffic/CBR]
+$c set rate_ $rate
+set f [new Agent/TCP/FullTcp]
+set g [$ns create-connection TCP/FullTcp $a TCP/FullTcp $b 0]
+"""
+
+
+def test_variables_that_are_used_again_and_values_that_are_not_known() -> None:
+    text = scenario(parse("f", AGAIN), None)
+    traffic = tomllib.loads(text)["traffic"]
+    tcp = [(each["name"], each["count"]) for each in traffic if "tcp" in each]
+    assert tcp == [("tcp-reno", 5), ("tcp-newreno", 10), ("tcp", 1), ("tcp-sack1", 1)]
+    cbr = [(each["rate"], each["packet_size"]) for each in traffic if "tcp" not in each]
+    assert cbr == [("336000 bit/s", "1000 B"), ("448000 bit/s", "210 B")]  # 210 bytes in 5 ms
+    for remark in (
+        "f, line 10: window_ $w: no number here: 20 is taken",
+        "f, line 15: rate_ $rate: no number here: 448Kb is taken",
+        "f, line 15: ns-2 takes interval_ of one source alone: that of all is left out",
+        "f, line 17: TCP/FullTcp, which sends both ways, has no counterpart: it is left out",
+    ):
+        assert remark in text
+
+
 def test_a_section_that_is_off_does_not_turn_qosmate_off() -> None:
     text = (Path(__file__).parent / "foreign" / "files" / "qosmate-hfsc").read_text()
     found, _ = linked(f"{text}\nconfig autorate 'autorate'\n\toption enabled '0'\n")

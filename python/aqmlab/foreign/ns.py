@@ -9,7 +9,7 @@ from typing import Any
 
 from aqmlab.foreign.disciplines import rate, time
 from aqmlab.foreign.model import Place, Unread
-from aqmlab.scenario import catalogue
+from aqmlab.scenario import algorithms, described
 
 RATES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9}
 TIMES = {"": 1.0, "s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
@@ -19,11 +19,9 @@ NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 @functools.cache
 def _keys(name: str) -> Mapping[str, tuple[str, str]]:
     """Return the key and the unit of each name that a parameter of a discipline has anywhere."""
-    variants = {each["name"]: each["of"] for each in catalogue()["variants"]}
-    entry = next(each for each in catalogue()["aqms"] if each["name"] == variants.get(name, name))
     return {
         alias: (each["name"], each["unit"])
-        for each in entry["parameters"]
+        for each in described(algorithms().get(name, name))["parameters"]
         for alias in (each["name"], *each["aliases"])
     }
 
@@ -71,9 +69,14 @@ def table(
     }
 
 
+def number_of(text: str) -> float | None:
+    """Return a number; None for a text that is none."""
+    return float(text) if re.fullmatch(NUMBER, text) else None
+
+
 def rate_of(text: str) -> float | None:
     """Return a rate in bit/s; None for a text that is none."""
-    found = re.fullmatch(rf"({NUMBER})\s*([kKMG]?)(?:b/s|bps|bit/s)?", text)
+    found = re.fullmatch(rf"({NUMBER})\s*([kKmMgG]?)(?:b/s|bps|bit/s|b)?", text)
     return float(found[1]) * RATES[found[2].lower()] or None if found else None
 
 

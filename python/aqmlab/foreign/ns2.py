@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.foreign.model import Flows, Path, Place, State, Unread, Unreadable
-from aqmlab.foreign.ns import NUMBER, RATES, TIMES, table
+from aqmlab.foreign.ns import NUMBER, RATES, TIMES, number_of, rate_of, table, time_of
 
 _KINDS = {
     "DropTail": ("droptail", ""),
@@ -30,12 +30,12 @@ _KINDS = {
 }
 _TCPS = {"Tahoe": "tahoe", "": "tahoe", "Reno": "reno", "Newreno": "newreno", "Sack1": "sack"}
 
-
 _NEW = re.compile(
     r"(?:set (\w+(?:\([^)\s]*\))?) \[(?:\$\w+ )?)?"
     r"(?:new (?:Agent/(?=TCP(?:/(?!Sink|FullTcp)|[\]\s;]|$))|Application/Traffic/)([\w/]+)"
-    r"|create-connection(?:-list)? (TCP[\w/]*))"
+    r"|create-connection(?:-list)? (TCP(?!/FullTcp|Sink)[\w/]*))"
 )
+_BOTH_WAYS = re.compile(r"(?:new Agent/|create-connection(?:-list)? )TCP/FullTcp")
 _OF_ONE = re.compile(r"\$(\w+(?:\([^)\s]*\))?) set (\w+_) ([^\s;]+)")
 _STARTS = "when flows start and stop is not taken over: they start within the first second"
 
@@ -77,7 +77,9 @@ class _Script:
     variables: dict[str, str] = field(default_factory=dict)
     links: list[_Link] = field(default_factory=list)
     set: dict[str, dict[str, tuple[str, Place]]] = field(default_factory=dict)
-    agents: dict[str, _Agent] = field(default_factory=dict)
+    agents: list[_Agent] = field(default_factory=list)
+    named: dict[str, _Agent] = field(default_factory=dict)
+    """The last agent that each variable has held."""
     unread: list[Unread] = field(default_factory=list)
 
     def filled(self, text: str) -> str:
@@ -128,10 +130,13 @@ def _line(made: _Script, line: str, place: Place, times: int) -> None:
     if found := re.match(r"set ([A-Za-z_]\w*(?:\(\w+\))?) (\S+)$", line):
         made.variables[found[1]] = found[2].strip('"')
     for found in _NEW.finditer(line):
-        made.agents[found[1] or f"line {place.line}"] = _Agent(found[2] or found[3], times, place)
+        made.agents.append(_Agent(found[2] or found[3], times, place))
+        made.named[found[1]] = made.agents[-1]
     for found in _OF_ONE.finditer(line):
-        if found[1] in made.agents:
-            made.agents[found[1]].set[found[2]] = found[3]
+        if found[1] in made.named:
+            _set(made.named[found[1]], found[2], found[3])
+    if _BOTH_WAYS.search(line):
+        made.unread.append(Unread(place, "TCP/FullTcp, which sends both ways, has no counterpart: it is left out"))
     if re.search(r"\$ns_? at .*start", line) and not any(each.text == _STARTS for each in made.unread):
         made.unread.append(Unread(place, _STARTS))
     if found := re.match(
@@ -151,6 +156,16 @@ def _line(made: _Script, line: str, place: Place, times: int) -> None:
                 each.back = found[3]
     elif found := re.match(r"(Queue(?:/\w+)?|Agent/TCP\S*|Application/Traffic/CBR) set (\w+) (\S+)", line):
         made.set.setdefault(found[1], {})[found[2]] = found[3], place
+
+
+def _set(agent: _Agent, key: str, value: str) -> None:
+    """Set a value of one agent: an interval of datagrams is at once made a rate, with their size up to then."""
+    if key in ("rate_", "interval_"):
+        for other in ("rate_", "interval_", "interval's size"):
+            agent.set.pop(other, None)
+    if key == "interval_" and "packetSize_" in agent.set:
+        agent.set["interval's size"] = agent.set["packetSize_"]
+    agent.set["packetSize_" if key == "packet_size_" else key] = value
 
 
 def _state(made: _Script) -> State:
@@ -205,11 +220,11 @@ def _flows(made: _Script, left: list[Unread]) -> list[Flows]:
     """Return the traffic; senders of which the same is known are one entry."""
     found: list[tuple[Place, dict[str, Any]]] = []
     named = Counter[str]()
-    for agent in made.agents.values():
+    for agent in made.agents:
         if agent.kind.startswith("TCP"):
             entry = _tcp(made, agent, left)
         elif agent.kind == "CBR":
-            entry = _cbr(made, agent)
+            entry = _cbr(made, agent, left)
         else:
             left.append(Unread(agent.place, f"Application/Traffic/{agent.kind} has no counterpart"))
             continue
@@ -229,31 +244,49 @@ def _value(made: _Script, agent: _Agent, owner: str, key: str, default: str) -> 
     return agent.set.get(key) or next((own[key][0] for own in owners if key in own), default)
 
 
+def _read(
+    agent: _Agent, key: str, text: str, default: str, number: Callable[[str], float | None], left: list[Unread]
+) -> float:
+    """Return the number that a text is, or else, with a remark, that of the default."""
+    found = number(text)
+    if found is None or found <= 0:
+        left.append(Unread(agent.place, f"{key} {text}: no number here: {default} is taken"))
+        found = number(default)
+    assert found is not None
+    return found
+
+
 def _tcp(made: _Script, agent: _Agent, left: list[Unread]) -> dict[str, Any]:
     kind = agent.kind.partition("/")[2]
     if kind not in _TCPS and not any(each.text.startswith(f"Agent/TCP/{kind} ") for each in left):
         left.append(Unread(agent.place, f"Agent/TCP/{kind} has no counterpart: newreno is taken"))
     window = _value(made, agent, "Agent/TCP", "window_", "20")
     size = _value(made, agent, "Agent/TCP", "packetSize_", "1000")
-    limit = f",max_window={window}" if window.isdigit() else ""
+    segments = _read(agent, "window_", window, "20", number_of, left)
+    octets = _read(agent, "packetSize_", size, "1000", number_of, left)
     return {
         "name": f"tcp-{kind.lower()}" if kind else "tcp",
         "count": 0,
         "start": "uniform(0 s, 1 s)",
-        "tcp": f"ns2.35:flavour={_TCPS.get(kind, 'newreno')}{limit}",
-        "packet_size": f"{(int(size) if size.isdigit() else 1000) + 40} B",  # with the header, which ns-2 adds
+        "tcp": f"ns2.35:flavour={_TCPS.get(kind, 'newreno')},max_window={max(1, int(segments))}",
+        "packet_size": f"{octets + 40:g} B",  # with the header, which ns-2 adds
     }
 
 
-def _cbr(made: _Script, agent: _Agent) -> dict[str, Any]:
+def _cbr(made: _Script, agent: _Agent, left: list[Unread]) -> dict[str, Any]:
     """Return a source of datagrams, by default of 448 kbit/s in packets of 210 bytes."""
-    size = float(_value(made, agent, "Application/Traffic/CBR", "packetSize_", "210"))
-    rate = _value(made, agent, "Application/Traffic/CBR", "rate_", "448Kb")
-    given = re.fullmatch(rf"({NUMBER})([kKmMgG]?)(?:b|bps)?", rate)
-    bits = float(given[1]) * RATES[given[2].lower()] if given else 448e3
-    every = agent.set.get("interval_", "")
-    if re.fullmatch(NUMBER, every) and float(every) > 0:
-        bits = size * 8 / float(every)
+
+    def value(key: str, default: str, number: Callable[[str], float | None]) -> float:
+        return _read(agent, key, _value(made, agent, "Application/Traffic/CBR", key, default), default, number, left)
+
+    bits = value("rate_", "448Kb", rate_of)
+    if "interval_" in agent.set:
+        default = _value(made, _Agent("CBR", 1, agent.place), "Application/Traffic/CBR", "packetSize_", "210")
+        then = _read(agent, "packetSize_", agent.set.get("interval's size", default), "210", number_of, left)
+        bits = then * 8 / _read(agent, "interval_", agent.set["interval_"], f"{then * 8 / bits:g}", time_of, left)
+    elif "interval_" in made.set.get("Application/Traffic/CBR", {}):
+        left.append(Unread(agent.place, "ns-2 takes interval_ of one source alone: that of all is left out"))
+    size = value("packetSize_", "210", number_of)
     own = {"rate": f"{bits:g} bit/s", "packet_size": f"{size:g} B"}
     return {"name": "cbr", "kind": "cbr", "count": 0, "start": "uniform(0 s, 1 s)", **own}
 
