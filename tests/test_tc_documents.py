@@ -156,6 +156,18 @@ def test_every_link_with_a_queue_is_described_and_series_are_not_needed() -> Non
     assert "maxq" not in back
 
 
+def test_each_transmit_queue_of_cake_mq_is_a_cake() -> None:
+    settings = {"traffic.long.count": 9, "traffic.long.tcp": "linux"}
+    scenario = Scenario.parse(SMALL).with_(aqm="cake_mq:bandwidth=3 Mbit/s,queues=3").with_(settings)
+    root, *queues = exchange.qdiscs(aqmlab.run(scenario))
+    assert [(each["kind"], each["parent"]) for each in queues] == [("cake", f"8001:{i}") for i in (1, 2, 3)]
+    assert root["drops"] == sum(each["drops"] for each in queues) > 0
+    assert root["packets"] == sum(each["packets"] for each in queues)
+    assert not any("bytes" in each for each in queues)
+    assert [each["active_queues"] for each in queues] == [3, 3, 3]
+    assert {each["capacity_estimate"] for each in queues} == {0}
+
+
 @pytest.mark.parametrize("aqm", ["cake:bandwidth=3 Mbit/s", "cake:diffserv=besteffort", "choke", "sfb:preset=linux"])
 def test_the_counters_of_a_discipline_are_those_of_the_window_too(aqm: str) -> None:
     found = queue(aqm, warmup="2 s")

@@ -7,6 +7,7 @@ The files ``q_*.c`` of iproute2 7.1 and ``sch_*.c`` of Linux 7.2.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
@@ -38,7 +39,8 @@ class Observed:
         recorded = result.recordings.get(result.seeds[0])
         self._series = result.series if recorded and recorded.queue is not None else None
         self._warmup = scenario.warmup
-        self.sent_bytes = round((self._metrics["throughput"] or 0.0) * (scenario.duration - scenario.warmup) / 8)
+        seconds = scenario.duration - scenario.warmup
+        self.sent_bytes: int | None = round((self._metrics["throughput"] or 0.0) * seconds / 8)
         self.early, self.overflow = self.count("drops_early"), self.count("drops_overflow")
         self.marks, self.dropped = self.count("marks"), self.early + self.overflow
         self.accepted = self.count("arrivals") - self.dropped
@@ -64,6 +66,17 @@ class Observed:
                 place, _, name = rest.partition(".")
                 tins.setdefault(int(place), {})[name] = _printed(value)
         return [{name: tins[place][name] for name in _TIN} for place in sorted(tins)]
+
+    def queue(self, number: int) -> Observed:
+        """Return what is known of one of the transmit queues, of which each has a CAKE."""
+        one, prefix = copy(self), f"queues.{number}."
+        one._own = {name.removeprefix(prefix): own for name, own in self._own.items() if name.startswith(prefix)}
+        arrived, octets, one.dropped = (
+            sum(tin[name] for tin in one.tins()) for name in ("sent_packets", "sent_bytes", "drops")
+        )
+        # A tin counts what comes to it, under another name, and not the bytes of what it drops.
+        one.accepted, one.sent_bytes = arrived - one.dropped, None if one.dropped else octets
+        return one
 
     def arrivals(self, lane: str) -> int | None:
         """Return the packets that joined a lane."""
@@ -408,7 +421,8 @@ def _of_sfb(_: Options, seen: Observed) -> dict[str, Any]:
 
 def _of_cake(_: Options, seen: Observed) -> dict[str, Any]:
     whole = {name: seen.own(name) for name in _CAKE}
-    return {**whole, "active_queues": 0, "avg_hdr_offset": seen.own("avg_hdr_offset"), "tins": seen.tins()}
+    whole["active_queues"] = seen.own("active_queues") or 0
+    return {**whole, "avg_hdr_offset": seen.own("avg_hdr_offset"), "tins": seen.tins()}
 
 
 def _of_dualpi2(_: Options, seen: Observed) -> dict[str, Any]:

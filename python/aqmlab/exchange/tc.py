@@ -7,7 +7,7 @@ A field that a result does not know is absent.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
@@ -41,7 +41,8 @@ def qdiscs(result: Result) -> list[dict[str, Any]]:
     >>> [(queue["dev"], queue["kind"]) for queue in qdiscs(result)]
     [('bottleneck', 'codel'), ('bottleneck:reverse', 'codel')]
     """
-    return [_qdisc(number, link, result) for number, link in enumerate(result.runs[0].links, 1)]
+    links = enumerate(result.runs[0].links, 0x8001)
+    return [document for number, link in links for document in _qdiscs(f"{number:x}:", link, result)]
 
 
 def text(result: Result) -> bytes:
@@ -49,17 +50,23 @@ def text(result: Result) -> bytes:
     return json.dumps(qdiscs(result), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
 
-def _qdisc(number: int, link: str, result: Result) -> dict[str, Any]:
+def _qdiscs(handle: str, link: str, result: Result) -> Iterator[dict[str, Any]]:
+    """Describe the queue of a link and, if it has several transmit queues, that of each."""
     discipline, limit = _discipline(link, result.scenario.resolved)
     kind = _kind(discipline, None if limit is None else limit[1])
     counted = limit is not None and limit[1] == _LIMITS.get(kind, "packets") and kind not in _UNLIMITED
     observed = kinds.Observed(link, result, round(limit[0]) if limit and counted else None)
+    yield _qdisc({"kind": kind, "handle": handle, "dev": link, "root": True, "refcnt": 2}, discipline, observed)
+    if kind == "cake_mq":
+        for i in range(int(discipline["queues"])):
+            place = {"kind": "cake", "handle": "0:", "dev": link, "parent": f"{handle}{i + 1:x}"}
+            yield _qdisc(place, discipline, observed.queue(i))
+
+
+def _qdisc(place: Mapping[str, Any], discipline: Options, observed: kinds.Observed) -> dict[str, Any]:
+    kind = place["kind"]
     document: dict[str, Any] = {
-        "kind": kind,
-        "handle": f"{0x8000 + number:x}:",
-        "dev": link,
-        "root": True,
-        "refcnt": 2,
+        **place,
         "options": kinds.options(kind, discipline, observed),
         "bytes": observed.sent_bytes,
         "packets": observed.accepted,

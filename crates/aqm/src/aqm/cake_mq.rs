@@ -22,7 +22,8 @@
 //! timer would run, a target after its last packet; of what it would see then, only the time is kept.
 //!
 //! # Sources
-//! Linux 7.2, sch_cake.c (`cake_mq_init`, `cake_dequeue`), sch_mq.c. Tested against the kernel in open loop.
+//! Linux 7.2, sch_cake.c (`cake_mq_init`, `cake_dequeue`), sch_mq.c. Tested against the kernel in open loop and
+//! with TCP.
 
 use super::cake::{self, Cake};
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};
@@ -276,6 +277,8 @@ impl Discipline for CakeMq {
             queue.sent = Some(now);
             if queue.cake.waiting == 0 {
                 queue.again = queue.cake.decays().map(|target| now + target).or(queue.again);
+            } else if queue.cake.paused_until(now).is_some() {
+                queue.again = None;
             }
             (self.last, self.turn) = (i, (i + 1) % self.queues.len());
         }
@@ -318,7 +321,11 @@ impl Discipline for CakeMq {
     fn counters(&self, visit: &mut dyn FnMut(&str, Reading)) {
         for (i, queue) in self.queues.iter().enumerate() {
             visit(&format!("queues.{i}.active_queues"), Reading::Level(queue.active.into()));
-            queue.cake.counters(&mut |name, reading| visit(&format!("queues.{i}.{name}"), reading));
+            queue.cake.counters(&mut |name, reading| {
+                // A queue takes note of its first rate only, which is that before it gets its part.
+                let reading = if name == "capacity_estimate" { Reading::Level(0.0) } else { reading };
+                visit(&format!("queues.{i}.{name}"), reading);
+            });
         }
     }
 }
@@ -371,6 +378,7 @@ mod tests {
         // The targets are those of the whole rate.
         assert_eq!(host.counter("queues.2.tins.1.target_us"), 5000.0);
         assert!(host.counter("queues.1.active_queues") == 0.0);
+        assert_eq!(host.counter("queues.0.capacity_estimate"), 0.0);
     }
 
     #[test]
@@ -403,5 +411,19 @@ mod tests {
         all.queues[0].again = Some(us(12_000));
         all.queues[1].sent = Some(us(11_999));
         assert_eq!(looks(&mut all, 12_200), 1);
+    }
+
+    #[test]
+    fn the_timer_of_a_queue_is_that_of_its_shaper_where_packets_wait() {
+        let mut all = CakeMq::new(&shaped(1, 1), &crate::fixture::PORT);
+        let (mut lots, lanes) = (crate::fixture::Draw(0.5), vec![Lane::default(); all.lanes()]);
+        let (packet, buffer) = (Packet::new(1514, false), Backlog::default());
+        let (lane, _) = all.on_enqueue(Time::ZERO, &packet, &buffer, &lanes, &mut lots);
+        all.on_enqueue(Time::ZERO, &packet, &buffer, &lanes, &mut lots);
+        for (waits, timer) in [(true, None), (false, Some(Time::ZERO + Span::ms(5)))] {
+            all.queues[0].again = Some(Time::ZERO + Span::ms(5));
+            all.on_dequeue(Time::ZERO, lane, &packet, &buffer, &lanes, Span::ZERO, &mut lots);
+            assert_eq!((all.queues[0].cake.waiting > 0, all.queues[0].again), (waits, timer));
+        }
     }
 }
