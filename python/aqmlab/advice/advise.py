@@ -99,8 +99,8 @@ class _Field:
 
         Return those that drop out now, yours that are as good as the best of them, and whether the race is over.
 
-        Each owner's are judged among themselves and beside the present queues, as nobody can choose for another. One
-        that nobody has may drop out for any, but none drops out for it.
+        Each owner's are judged among themselves and beside the present queues, as no owner can choose for another. One
+        that no owner has may drop out for any, but none drops out for it.
         """
         groups = {owner: self._of(owner, running) for owner in (YOU, *self._elsewhere())}
         found = {owner: judged(self.gains, group, EQUAL) for owner, group in groups.items()}

@@ -18,7 +18,7 @@ YOU = "you"
 class Candidate:
     """A configuration: its label, its queues, and the discipline of Linux that it is, or None if there are no lines.
 
-    `owner` is who can set it up where that is not the owner of a router with Linux: empty for nobody, or for those with
+    `owner` is who can set it up where that is not the owner of a router with Linux: empty for no owner, or for those with
     a `kernel`.
     """
 

@@ -5,8 +5,7 @@ Wi-Fi: ``net/mac80211`` of Linux 7.2, whose queues of each station have FQ-CoDel
 300 bytes, and which has airtime fairness and airtime queue limits; a driver with a single queue has the disciplines of
 tc in front of it. Cells: Irazabal and others, "Preventing RLC buffer sojourn delays in 5G", IEEE Access 9, 2021, on
 CoDel and on the size of the queues of a base station, which are its vendor's. Cable: RFC 8034, by which modems of
-DOCSIS 3.1 have PIE with a target of 10 ms, and Cisco's guide to Low Latency DOCSIS on the cBR-8, which has PIE
-downstream.
+DOCSIS 3.1 have PIE with a target of 10 ms, and Cisco's guide to Low Latency DOCSIS, by which its head end has PIE too.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from aqmlab.advice.candidate import YOU, Candidate
-from aqmlab.advice.disciplines import codel, fifo, fq_codel, fq_pie, limit, memory, pie, unlimited_cake
+from aqmlab.advice.disciplines import codel, fifo, fq_codel, fq_pie, limit, memory, unlimited_cake
 from aqmlab.advice.queues import Queues
 from aqmlab.scenario import Settings
 
@@ -104,7 +103,6 @@ def _cell(link: Link) -> Iterator[Candidate]:
         for name, queue in (
             ("fq_codel", (fq_codel(rate, 0.1), ample)),
             ("codel", (codel(rate, 0.1), ample)),
-            ("pie", (pie(rate, 0.015), ample)),
             ("bfifo", fifo(rate, link.rtt)),
         ):
             queues = _changed(link, queue) if way == "down" else _changed(link, up=queue)

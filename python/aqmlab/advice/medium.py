@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.advice.bad_link import BadLink
+from aqmlab.advice.kernel import base
 from aqmlab.advice.queues import FIRST_HOST, ROUTER, SECOND, SECOND_HOST, Direction, Queues
 from aqmlab.runs import replication
 from aqmlab.scenario import LISTS, Scenario
@@ -53,7 +54,10 @@ KINDS: Mapping[str, Kind] = {
 """The tables of a scenario that are a medium."""
 
 _WANDERING = ("changes", "rates", "reverse_rates", "outages", "delays", "handover")
-"""The keys by which a rate or a delay changes with time; `spread` of a cell does so too."""
+"""The keys by which a rate or a delay changes with time."""
+
+OFTEN = 1.0
+"""The mean time in s between the steps of a user's quality up to which a run of the usual length has enough."""
 
 FULL = 1500
 """Bytes of a full packet with its IP header."""
@@ -99,7 +103,7 @@ class Medium:
 
     @property
     def kind(self) -> Kind:
-        """What is particular to its kind."""
+        """The properties of its kind."""
         return KINDS[self.table]
 
     @classmethod
@@ -173,7 +177,7 @@ class Medium:
         return Speed((rates[0], rates[1]), (min(trips), max(trips)))
 
     def _shape(self, made: Table, settings: Table) -> None:
-        """Put a router's link beside the medium: what was at its end is then behind the router."""
+        """Put a router's link beside the medium: the network at that end is then behind the router."""
         moved = self.leaves[0] if self.kind.shaper == self.kind.leaves else self._table(made)[self.kind.hub]
         for table, ends in _ends(made):
             if table is not self._table(made):
@@ -291,8 +295,8 @@ class _Reader:
 
 
 def _wanders(table: Table) -> bool:
-    changing = any(table.get(key, "auto") != "auto" for key in _WANDERING)
-    return changing or any(table.get("spread", ())) or bool(table.get("variation"))
+    slowly = any(table.get("spread", ())) and base(table["step"]) > OFTEN
+    return slowly or any(table.get(key, "auto") != "auto" for key in _WANDERING)
 
 
 def _links(kind: str, table: Table) -> list[str]:
