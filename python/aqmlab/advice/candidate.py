@@ -18,8 +18,8 @@ YOU = "you"
 class Candidate:
     """A configuration: its label, its queues, and the discipline of Linux that it is, or None if there are no lines.
 
-    `owner` is who can set it up where that is not the owner of a router with Linux: empty for no owner, or for those with
-    a `kernel`.
+    `owner` is who can set it up where that is not the owner of a router with Linux. It is empty for no owner, and for
+    those with a `kernel`.
     """
 
     label: str
