@@ -581,7 +581,10 @@ def test_ctrl_c_keeps_the_finished_runs(
         (("--down", "1mbit"), "--rtt: missing: give it, as in --rtt 15-80ms, or the file of a link"),
         (("links/home", "--up", "1mbit"), "--up: not allowed with links/home, which has it: omit one of them"),
         (("links/5g", "--up", "1mbit"), "--up: not allowed with links/5g, which has it: omit one of them"),
-        (("links/wifi", "--link-layer", "docsis"), "--link-layer: docsis: not allowed with [[wifi]], whose headers are"),
+        (
+            ("links/wifi", "--link-layer", "docsis"),
+            "--link-layer: docsis: not allowed with [[wifi]], whose headers are",
+        ),
         (("--down", "1kbit", "--rtt", "10ms"), "--down: 1kbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
         ((*OPTIONS, "--router", "netgear"), "netgear: must be one of linux, freebsd, mikrotik, cisco, junos"),
