@@ -19,8 +19,9 @@ from aqmlab import Scenario, _core
 from aqmlab.advice import advise, candidates, link, race, users
 from aqmlab.advice.answer import Advice, Verdict
 from aqmlab.advice.bad_link import BadLink
-from aqmlab.advice.candidates import DEFAULT, Candidate
-from aqmlab.advice.link import Direction, Link, Queues
+from aqmlab.advice.candidate import DEFAULT, Candidate
+from aqmlab.advice.link import Link
+from aqmlab.advice.queues import Direction, Queues
 from aqmlab.advice.runs import RunsFailed
 from aqmlab.advice.score import LOADS, measures
 from aqmlab.execute import threads
@@ -146,7 +147,7 @@ def test_a_link_that_cannot_be_is_refused(options: tuple[str, str, str, str], me
         ),
         (
             '[dumbbell]\n[[wifi]]\nname = "w"\nap = "r2"\nstations = "b"\nmcs = 0\n[[traffic]]\n',
-            "[[wifi]]: advice is for the dumbbell",
+            "[[wifi]] w: not beside [dumbbell]: write the wired links as [[link]] instead",
         ),
     ],
 )
@@ -579,7 +580,11 @@ def test_ctrl_c_keeps_the_finished_runs(
         ((), "--down: missing: give it, as in --down 100mbit, or the file of a link"),
         (("--down", "1mbit"), "--rtt: missing: give it, as in --rtt 15-80ms, or the file of a link"),
         (("links/home", "--up", "1mbit"), "--up: not allowed with links/home, which has it: omit one of them"),
-        (("links/5g",), "links/5g: no [dumbbell], whose rates and delays are the link: add one"),
+        (("links/5g", "--up", "1mbit"), "--up: not allowed with links/5g, which has it: omit one of them"),
+        (
+            ("links/wifi", "--link-layer", "docsis"),
+            "--link-layer: docsis: not allowed with [[wifi]], whose headers are",
+        ),
         (("--down", "1kbit", "--rtt", "10ms"), "--down: 1kbit: must be from 25 kbit/s to 2.5 Gbit/s"),
         (("--down", "1mbit", "--rtt", "0ms"), "--rtt: 0ms: must be above 0"),
         ((*OPTIONS, "--router", "netgear"), "netgear: must be one of linux, freebsd, mikrotik, cisco, junos"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from aqmlab.advice import advise, race
 from aqmlab.advice.answer import Advice, Standing, Verdict
-from aqmlab.advice.candidates import DEFAULT, Candidate
+from aqmlab.advice.candidate import DEFAULT, Candidate
 from aqmlab.advice.link import Link
 from aqmlab.advice.score import LOADS, Measure, gain, measures
 

@@ -7,7 +7,7 @@ import router_grammar
 
 from aqmlab.advice import advise
 from aqmlab.advice.bad_link import BadLink
-from aqmlab.advice.candidates import DEFAULT
+from aqmlab.advice.candidate import DEFAULT
 from aqmlab.advice.configuration import Configuration, Half
 from aqmlab.advice.kernel import FRAME, base
 from aqmlab.advice.link import Link

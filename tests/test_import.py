@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from test_advise import BY_LABEL, CONFIGURATIONS, by_meaning
 
-from aqmlab.advice.link import Queues
+from aqmlab.advice.queues import Queues
 from aqmlab.foreign.read import read
 from aqmlab.foreign.scenario import Given, scenario
 from aqmlab.scenario import Scenario

@@ -23,6 +23,27 @@ def ready(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
 
 
+def test_the_statistics_of_a_discipline_are_lines_of_the_usual_width(
+    ready: None, quick_cli: Cli, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signals = {f"signal_number_{number}": 10.0**-number for number in range(12)}
+    link = devices.Link(0, 200, 0)
+    tc = {"bytes": 123456, "backlog": 3028, "qlen": 2}
+    one = devices.Loaded("eth0", "aqm_lred", "lred:q0=50", link, signals, {"packets": 9, "drops_early": 3}, tc)
+    monkeypatch.setattr(devices, "loaded", lambda _: [one])
+    lines = quick_cli("kernel", "show").stdout.splitlines()
+    assert lines[:2] == [
+        "eth0: aqm_lred lred:q0=50 buffer 200 packets",
+        "  sent 123456 bytes packets 9 drops_early 3 backlog 3028b 2p",
+    ]
+    assert max(map(len, lines)) <= 120 < sum(map(len, lines[2:]))
+    # A name and its value are in one line.
+    pairs = [line.split() for line in lines[2:]]
+    assert {
+        name: float(value) for words in pairs for name, value in zip(words[::2], words[1::2], strict=True)
+    } == signals
+
+
 @pytest.fixture(scope="session")
 def lred(tmp_path_factory: pytest.TempPathFactory) -> Object:
     folder = tmp_path_factory.mktemp("laws")

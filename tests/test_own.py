@@ -435,7 +435,7 @@ REFUSED = {
     "sets self.x, which start() does not set": f"{_ON}self.x = 0.5",
     "uses self as a whole": f"{_ON}return 0 if self else 2",
     "fraction, which is no verdict": f"{_ON}return 0.5",
-    "f calls itself": f"def f(self):\n    return self.f()\n{_ON}return self.f()",
+    "f calls itself: write what it repeats as a loop": f"def f(self):\n    return self.f()\n{_ON}return self.f()",
     "returns true or false, which is no verdict": f"{_ON}return self.g() > 3\ndef g(self):\n    return 1",
     "not compiled: try": f"{_ON}try:\n        return 0\n    except Exception:\n        return 2",
     "its number is true or false": f"{_ON}return 2 if ~packet.ect == 3 else 0",

@@ -411,7 +411,7 @@ REFUSALS = {
     "x = self.mode == 'fats'": ("'fats' is no choice of mode", "fast, slow"),
     "x = self.mode": ("keeps a text in x", "keep numbers"),
     "x = self.grow() + self.n": ("calls self.grow(), which sets attributes", "to a name first"),
-    "x = self.endless(3)": ("endless calls itself", "plain method"),
+    "x = self.endless(3)": ("endless calls itself", "as a loop, `for … in range(…)`"),
     "x = self.sum": ("uses self.sum, which start() does not set", "set it there"),
     "x = self.random() * self.random()": ("draws a second random number", "draw once"),
     "for i in range(2):\n    x = self.random()": ("draws a second random number", "draw once"),
@@ -476,6 +476,10 @@ def test_the_command_writes_the_law_and_says_how_it_compares(quick_cli: Cli, tmp
     assert "by default: 2000 of 2000 verdicts equal; p within" in done.stdout
     assert "ecn=true: 2000 of 2000 verdicts equal" in done.stdout
     assert "aqmlab kernel load" in done.stdout
+    (tmp_path / "my laws").mkdir()
+    (tmp_path / "my laws" / "mine.py").write_text(Path(MINE.partition(":")[0]).read_text())
+    quoted = quick_cli("port", "--to", "bpf", "my laws/mine.py:Mine", "--out", "c")
+    assert "1. aqmlab kernel load 'my laws/mine.py:Mine' dev eth0 --rate" in quoted.stdout
     assert (tmp_path / "c" / "mine.c").read_text() == Law(declared(MINE), "mine").text
 
 

@@ -10,13 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aqmlab import _core
+from aqmlab.advice import devices
 from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
 from aqmlab.advice.bad_link import BadLink
-from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
-from aqmlab.advice.configuration import Configuration, Half
+from aqmlab.advice.candidate import DEFAULT, YOU, Candidate, yours
+from aqmlab.advice.candidates import EXCLUDED, candidates
+from aqmlab.advice.configuration import AccessPoint, Configuration, Half
 from aqmlab.advice.link import Link
-from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
-from aqmlab.advice.routers import ROUTERS, Lacking
+from aqmlab.advice.queues import ROUTER
+from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, Verdicts, differences, judged
+from aqmlab.advice.routers import ROUTERS, Lacking, Router
 from aqmlab.advice.runs import Course, Rows, Runs
 from aqmlab.advice.score import LOADS, Measure, gain, measures
 from aqmlab.results.summary import Summary
@@ -42,9 +45,11 @@ class _Field:
         self.candidates: list[Candidate] = []
         self.courses: dict[tuple[str, str], Course] = {}
         self.left_out = {} if every else dict(EXCLUDED)
+        if link.medium:
+            self.left_out |= devices.EXCLUDED.get(link.medium.table, {})
         for one in candidates(link, every):
             try:
-                self._require_lines(one)
+                _require_lines(one, link, self.router)
                 own = {
                     (one.label, load): Course.of(f"{one.label}, {load}", link.scenario(load, one.queues))
                     for load in LOADS
@@ -58,9 +63,14 @@ class _Field:
                 elsewhere = self.router and one.kernel not in self.router.disciplines
                 self.left_out[str(one.kernel) if elsewhere else one.label] = str(lacking)
                 continue
+            if one.label != DEFAULT and all(
+                course.digest == self.courses[DEFAULT, load].digest for (_, load), course in own.items()
+            ):
+                self.left_out[one.label] = "it is your default"
+                continue
             self.candidates.append(one)
             self.courses |= own
-        if not any(one.kernel for one in self.candidates):
+        if not any(yours(one) for one in self.candidates):
             raise BadLink("--router", f"{router}: it has no configuration for this link")
         shape = {load: self.courses[DEFAULT, load].scenario for load in LOADS}
         self._shape = {
@@ -69,11 +79,6 @@ class _Field:
         self.seeds: list[int] = []
         self.measures: dict[str, list[dict[str, list[Measure]]]] = {one.label: [] for one in self.candidates}
         self.gains: dict[str, list[float]] = {one.label: [] for one in self.candidates}
-
-    def _require_lines(self, one: Candidate) -> None:
-        """Raise `Lacking` if the router cannot have a configuration."""
-        if self.router and one.kernel:
-            self.router.lines(_configuration(one, self.link.scenario(_ANY, one.queues)))
 
     def take(self, rows: Rows, running: Sequence[str], seed: int) -> bool:
         """Take in the runs of a seed if all that are running have them; return whether they have."""
@@ -92,35 +97,51 @@ class _Field:
     def judged(self, running: Sequence[str]) -> tuple[list[str], tuple[str, ...], bool]:
         """Judge those that have not dropped out.
 
-        Return those that drop out now, the routers' configurations that are as good as the best of them, and whether
-        the race is over. One that no router has may drop out for any, but no router's drops out for it.
+        Return those that drop out now, yours that are as good as the best of them, and whether the race is over.
+
+        Each owner's are judged among themselves and beside the present queues, as no owner can choose for another. One
+        that no owner has may drop out for any, but none drops out for it.
         """
-        routers = self._routers(running)
-        found = judged(self.gains, routers, EQUAL)
-        worse = [*found.worse, *(one for one in judged(self.gains, running, EQUAL).worse if one not in routers)]
-        left = [one for one in routers if one not in worse]
+        groups = {owner: self._of(owner, running) for owner in (YOU, *self._elsewhere())}
+        found = {owner: judged(self.gains, group, EQUAL) for owner, group in groups.items()}
+        worse = list(found[YOU].worse)
+        for owner in self._elsewhere():
+            worse += [one for one in found[owner].worse if one != DEFAULT]
+        owned = {one for group in groups.values() for one in group}
+        worse += [one for one in judged(self.gains, running, EQUAL).worse if one not in owned]
+        over = all(self._decided(found[owner], group, worse) for owner, group in groups.items())
+        return worse, found[YOU].equal, over
+
+    def _decided(self, found: Verdicts, group: Sequence[str], worse: Sequence[str]) -> bool:
+        """Return whether the best of an owner's is known, and what to do."""
+        left = [one for one in group if one not in worse]
         gains = [Summary.of(self.gains[one]) for one in left if one != DEFAULT]
         best = max(gains, key=lambda gain: gain.mean or 0.0, default=None)
         decided = best is None or verdict(best, len(self.gains)) is not Verdict.UNDECIDED
-        over = decided and all(one == found.best or one in found.equal for one in left)
-        return worse, found.equal, over
+        return decided and all(one in (found.best, DEFAULT) or one in found.equal for one in left)
 
-    def _routers(self, labels: Sequence[str]) -> list[str]:
-        """Return those of labels that a router has, or that the link has now."""
-        having = {one.label for one in self.candidates if one.kernel} | {DEFAULT}
-        return [one for one in labels if one in having]
+    def _of(self, owner: str, labels: Sequence[str]) -> list[str]:
+        """Return those of labels that an owner can have, or that the link has now."""
+        having = {one.label for one in self.candidates if (yours(one) if owner == YOU else one.owner == owner)}
+        return [one for one in labels if one in having | {DEFAULT}]
+
+    def _elsewhere(self) -> list[str]:
+        """Return the owners besides the asking user."""
+        return list(dict.fromkeys(one.owner for one in self.candidates if one.owner and not yours(one)))
 
     def advice(self, rows: Rows, worse: Sequence[str], equal: Sequence[str], ended: str) -> Advice:
         """Return the advice of the seeds that were taken in."""
-        best = judged(self.gains, self._routers([one for one in self.gains if one not in worse]), EQUAL).best
+        best = judged(self.gains, self._of(YOU, [one for one in self.gains if one not in worse]), EQUAL).best
         standings = [
-            Standing(one.label, one.kernel, self.gains[one.label], self.measures[one.label], one.label in worse)
+            Standing(
+                one.label, one.kernel, self.gains[one.label], self.measures[one.label], one.label in worse, one.owner
+            )
             for one in self.candidates
         ]
         behind = {one: math.fsum(differences(self.gains, best, one)) / len(own) for one, own in self.gains.items()}
         ranked = sorted(standings, key=lambda one: (one.label != best, behind[one.label]))
         ranked = [replace(one, worse=one.worse and behind[one.label] >= EQUAL) for one in ranked]
-        near = tuple(one.label for one in ranked if one.kernel and one.label != best and behind[one.label] < EQUAL)
+        near = tuple(one.label for one in ranked if yours(one) and one.label != best and behind[one.label] < EQUAL)
         scenarios = {place: course.scenario for place, course in self.courses.items()}
         configured = {
             one.label: _configuration(one, scenarios[one.label, _ANY]) for one in self.candidates if one.kernel
@@ -203,16 +224,26 @@ def configurations(link: Link, router: str | None = None) -> dict[str, Configura
     for one in candidates(link):
         if one.kernel:
             with suppress(_core.ScenarioError, Lacking):  # the race leaves it out too
-                made = _configuration(one, link.scenario(_ANY, one.queues))
-                if router:
-                    ROUTERS[router].lines(made)
-                found[one.label] = made
+                _require_lines(one, link, ROUTERS[router] if router else None)
+                found[one.label] = _configuration(one, link.scenario(_ANY, one.queues))
     return found
+
+
+def _require_lines(one: Candidate, link: Link, router: Router | None) -> None:
+    """Raise `Lacking` if a router that is not Linux cannot have a configuration."""
+    if router and one.queues.device is not None:
+        raise Lacking(f"in a device of the link, not in {router.title}")
+    if router and one.kernel:
+        router.lines(_configuration(one, link.scenario(_ANY, one.queues)))
 
 
 def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
     assert one.kernel
-    (router,) = scenario.resolved["link"]
+    if one.queues.device is not None:
+        table = next(entry for entry in scenario.resolved["wifi"] if entry["name"] == scenario.resolved["observe"])
+        half = Half.of(one.kernel, table["aqm"], one.queues.down)
+        return AccessPoint(one.kernel, half, half)
+    router = next(link for link in scenario.resolved["link"] if link["name"] == ROUTER)
     down, up = (
         Half.of(one.kernel, router[key], way) for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
     )

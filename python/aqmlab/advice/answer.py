@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
-from aqmlab.advice.candidates import DEFAULT
+from aqmlab.advice.candidate import DEFAULT, YOU, yours
 from aqmlab.advice.configuration import Configuration
 from aqmlab.advice.link import Link
 from aqmlab.advice.race import FEWEST, bound
@@ -66,8 +66,8 @@ def helps(found: Summary, runners: int) -> Verdict:
 class Standing:
     """A configuration and its results.
 
-    `gains` has the binary logarithm of the score of each seed, `runs` the measures of each seed by load. `kernel` is
-    the discipline of Linux that it is, or None. `worse` is whether it has dropped out of the race.
+    `gains` has the binary logarithm of the score of each seed, `runs` the measures of each seed by load. `kernel` and
+    `owner` are those of the `Candidate`. `worse` is whether it has dropped out of the race.
     """
 
     label: str
@@ -75,6 +75,7 @@ class Standing:
     gains: Sequence[float]
     runs: Sequence[Mapping[str, Sequence[Measure]]]
     worse: bool
+    owner: str = ""
 
     @property
     def summary(self) -> Summary:
@@ -138,6 +139,7 @@ class Standing:
         present_means = present.first(len(self.runs)).means
         return {
             "kernel": self.kernel,
+            "owner": YOU if yours(self) else self.owner,
             "score": self.score,
             "interval": self.interval,
             "seeds": len(self.gains),
@@ -191,13 +193,23 @@ class Advice:
 
     @property
     def leader(self) -> Standing:
-        """The best of the present queues and those that a router has."""
-        return next(one for one in self.standings if one.kernel or one.label == DEFAULT)
+        """The best of the present queues and those that the asking user can have."""
+        return next(one for one in self.standings if yours(one) or one.label == DEFAULT)
 
     @property
     def best(self) -> Standing:
-        """The best of those that a router has, other than the present queues; if all dropped out, the present lead."""
-        return next(one for one in self.standings if one.kernel and one.label != DEFAULT)
+        """The best of those that the user can have besides the present queues; if all dropped out, the present lead."""
+        return next(one for one in self.standings if yours(one) and one.label != DEFAULT)
+
+    @property
+    def elsewhere(self) -> Mapping[str, Standing]:
+        """The best of those that others can set up, by their owner."""
+        others = [one for one in self.standings if one.owner and not yours(one)]
+        owners = dict.fromkeys(one.owner for one in others)
+        return {
+            owner: max((one for one in others if one.owner == owner), key=lambda one: (not one.worse, one.score))
+            for owner in owners
+        }
 
     @property
     def verdict(self) -> Verdict:
@@ -206,10 +218,10 @@ class Advice:
 
     @property
     def configuration(self) -> Configuration | None:
-        """The lines that set up the one that was asked for, or the best; None if there is no reason to."""
+        """The lines that set up the one that was asked for, or the best; None if there is no reason to, or no lines."""
         if self.shown is not None:
             return self.configurations[self.shown]
-        return None if self.verdict is Verdict.KEEP else self.configurations[self.best.label]
+        return None if self.verdict is Verdict.KEEP else self.configurations.get(self.best.label)
 
     def document(self) -> dict[str, Any]:
         """Return the advice as a dictionary for JSON."""

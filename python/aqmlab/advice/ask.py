@@ -36,7 +36,8 @@ def advise(
     Parameters
     ----------
     scenario : Scenario, optional
-        Its ``[dumbbell]`` is the link, its disciplines are the default to beat.
+        Its ``[dumbbell]``, ``[[wifi]]``, ``[[cell]]`` or ``[[cable]]`` is the link, and its disciplines are the default
+        to beat.
     down : str, optional
         The rate of the downlink of a link without a scenario: ``"100 Mbit/s"``.
     up : str, optional

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.advice.autorate import Autorate, Law
+from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import candidates
 from aqmlab.advice.link import Link
 from aqmlab.scenario import Scenario
@@ -96,6 +97,9 @@ def autorate(
     >>> run.results["metrics"]["utilisation"]            # doctest: +SKIP
     """
     link = Link.of(scenario, scenario.title or "the scenario", users)
+    if link.medium:
+        place = f"[[{link.medium.table}]] {link.medium.name}"
+        raise BadLink(place, "the pings of cake-autorate cross a [dumbbell]: use one, with rates")
     means = {"down": link.queues.down.rate, "up": link.queues.up.rate}
     if laws is None:
         least, base, most = PARTS

@@ -17,11 +17,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from aqmlab import _core
-from aqmlab.advice.kernel import FRAME, packets
-from aqmlab.advice.link import Direction, Link, Queues
+from aqmlab.advice import devices
+from aqmlab.advice.candidate import DEFAULT, Candidate
+from aqmlab.advice.disciplines import (
+    cake,
+    codel,
+    fifo,
+    fq_codel,
+    fq_pie,
+    limit,
+    memory,
+    ms_word,
+    pie,
+    red,
+    suited,
+    threshold,
+)
+from aqmlab.advice.link import Link
+from aqmlab.advice.queues import Direction, Queues
 from aqmlab.scenario import Settings, catalogue, disciplines
 
 SHARE = 0.95
@@ -39,9 +55,6 @@ PTM = 64 / 65
 LOPSIDED = 15
 """The ratio of the rates from which the acknowledgements of a download fill the uplink, so that a filter is tried."""
 
-DEFAULT = "default"
-"""The label of the queues that the link has now."""
-
 EXCLUDED: Mapping[str, str] = {
     "hhf": "not among the disciplines of aqmlab",
     "sfq": "it only shares, and lets each queue fill; with --all",
@@ -50,15 +63,6 @@ EXCLUDED: Mapping[str, str] = {
     "ared": "current tc cannot turn on the adaptive mode of Linux's RED; with --all",
 }
 """Disciplines of Linux that are left out, with the reason."""
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A configuration: its label, its queues, and the discipline of Linux that it is, or None if no router has it."""
-
-    label: str
-    queues: Queues
-    kernel: str | None = None
 
 
 def shaped(rate: float, share: float = SHARE) -> float:
@@ -85,16 +89,17 @@ def counted(link: Link) -> tuple[str, float]:
 def candidates(link: Link, every: bool = False) -> list[Candidate]:
     """Return the configurations to try on a link, that of the link itself first.
 
-    With `every` these include, behind the same shaper, the disciplines that no router has, and those of `EXCLUDED`.
+    Those of the link's own devices and of a router follow; with `every` also, behind the same shaper, the disciplines
+    that no router has, and those of `EXCLUDED`.
     """
-    found = [Candidate(DEFAULT, link.queues), *_routers(link)]
+    found = [Candidate(DEFAULT, link.queues), *devices.candidates(link), *_routers(link)]
     if every:
         found += _others(link, {one.kernel for one in found} | {"fq", "droptail"})
     return found
 
 
 def _routers(link: Link) -> Iterator[Candidate]:
-    trip = _suited(link.rtt)
+    trip = suited(link.rtt)
     framing, part = counted(link)
     trips = [0.1] if math.isclose(trip, 0.1) else [0.1, trip]
 
@@ -115,16 +120,16 @@ def _routers(link: Link) -> Iterator[Candidate]:
         return Candidate(label, Queues(down, up), kernel)
 
     def limited(table: Callable[[float, float], Settings], value: float) -> Callable[[float], tuple[Settings, str]]:
-        return lambda rate: (table(rate, value), _limit(link, rate))
+        return lambda rate: (table(rate, value), limit(link.rtt, rate))
 
     def caked(interval: float) -> Callable[[float], tuple[Settings, str]]:
-        return lambda rate: (_cake(rate, interval), _memory(rate, interval))
+        return lambda rate: (cake(rate, interval), memory(rate, interval))
 
     for interval in trips:
-        more = "" if interval == 0.1 else f" interval {_ms(interval)}"
-        yield each(f"fq_codel{more}", "fq_codel", limited(_fq_codel, interval))
+        more = "" if interval == 0.1 else f" interval {ms_word(interval)}"
+        yield each(f"fq_codel{more}", "fq_codel", limited(fq_codel, interval))
     for interval in trips:
-        yield each("cake" if interval == 0.1 else f"cake rtt {_ms(interval)}", "cake", caked(interval))
+        yield each("cake" if interval == 0.1 else f"cake rtt {ms_word(interval)}", "cake", caked(interval))
     yield _by_host(each("cake by host", "cake", caked(0.1)))
     if link.varies:
         following = each("cake autorate-ingress", "cake", caked(0.1))
@@ -132,7 +137,7 @@ def _routers(link: Link) -> Iterator[Candidate]:
         following_down = replace(down, aqm={**down.aqm, "autorate_ingress": True})
         yield replace(following, queues=Queues(following_down, following.queues.up))
     for share in FAR_LESS if link.varies else LESS:
-        for name, of in (("fq_codel", limited(_fq_codel, 0.1)), ("cake", caked(0.1))):
+        for name, of in (("fq_codel", limited(fq_codel, 0.1)), ("cake", caked(0.1))):
             yield each(f"{name} at {100 * share:.0f} %", name, of, share)
     if link.queues.down.rate > LOPSIDED * link.queues.up.rate:
         filtered = each("cake ack-filter", "cake", caked(0.1))
@@ -140,14 +145,14 @@ def _routers(link: Link) -> Iterator[Candidate]:
         queues = Queues(filtered.queues.down, replace(up, aqm={**up.aqm, "ack_filter": "on"}))
         yield replace(filtered, queues=queues)
     for interval in trips:
-        more = "" if interval == 0.1 else f" interval {_ms(interval)}"
-        yield each(f"codel{more}", "codel", limited(_codel, interval))
-    for name, table in (("fq_pie", _fq_pie), ("pie", _pie)):
+        more = "" if interval == 0.1 else f" interval {ms_word(interval)}"
+        yield each(f"codel{more}", "codel", limited(codel, interval))
+    for name, table in (("fq_pie", fq_pie), ("pie", pie)):
         for target in (0.015, 0.005):
-            more = "" if target == 0.015 else f" target {_ms(target)}"
+            more = "" if target == 0.015 else f" target {ms_word(target)}"
             yield each(f"{name}{more}", name, limited(table, target))
-    yield each("red", "red", lambda rate: (_red(rate), f"{12 * _threshold(rate)} B"))
-    yield each("bfifo", "bfifo", lambda rate: ({"name": "droptail"}, f"{max(rate * link.rtt / 8, 2 * FRAME):.0f} B"))
+    yield each("red", "red", lambda rate: (red(rate), f"{12 * threshold(rate)} B"))
+    yield each("bfifo", "bfifo", lambda rate: fifo(rate, link.rtt))
 
 
 def _by_host(one: Candidate) -> Candidate:
@@ -169,90 +174,12 @@ def _others(link: Link, there: set[str | None]) -> Iterator[Candidate]:
         if name in there:
             continue
         table = {"name": name, **({"preset": "linux"} if "linux" in presets.get(name, ()) else {})}
-        yield Candidate(name, Queues(*(Direction(table, _limit(link, rate), rate, framing, SHARE) for rate in rates)))
+        yield Candidate(
+            name, Queues(*(Direction(table, limit(link.rtt, rate), rate, framing, SHARE) for rate in rates))
+        )
 
 
 def _framed(link: Link, way: Direction, **more: bool) -> Direction:
     """Return a CAKE with the words of the link layer, and with further settings."""
     layer = {"framing": link.layer} if link.layer else {}
     return replace(way, aqm={**way.aqm, **layer, **more})
-
-
-def _suited(rtt: float) -> float:
-    """Return an interval for round trips up to this, in s: rounded up to 10 ms, or to 1 ms where that is coarse."""
-    step = 0.01 if rtt > 0.03 else 0.001
-    return max(round(math.ceil(round(rtt / step, 6)) * step, 6), 0.001)
-
-
-def _ms(seconds: float) -> str:
-    return f"{seconds * 1e3:.4g}ms"
-
-
-def _time(seconds: float) -> str:
-    return f"{round(seconds * 1e6)} us"
-
-
-def _target(rate: float, interval: float) -> str:
-    """Return CoDel's target for an interval: a twentieth of it, and at least 1.5 packets."""
-    return _time(max(interval / 20, 1.5 * FRAME * 8 / rate))
-
-
-def _limit(link: Link, rate: float) -> str:
-    """Return a buffer that is no constraint: two bandwidth-delay products, and at least the thousand of tc."""
-    return f"{max(1000, 1000 * math.ceil(packets(rate, 2 * link.rtt) / 1000))} packets"
-
-
-def _codel(rate: float, interval: float) -> Settings:
-    times = {"target": _target(rate, interval), "interval": _time(interval)}
-    return {"name": "codel", "preset": "linux", **times, "ecn": True}
-
-
-def _fq_codel(rate: float, interval: float) -> Settings:
-    inner = f"codel:preset=linux,ecn=true,target={_target(rate, interval)},interval={_time(interval)}"
-    return {"name": "fq", "preset": "linux", "aqm": inner}
-
-
-def _cake(rate: float, interval: float) -> Settings:
-    """Return CAKE as a shaper of this rate, with its word ``rtt``."""
-    return {
-        "name": "cake",
-        "preset": "linux",
-        "bandwidth": f"{rate:.0f} bit/s",
-        "diffserv": "besteffort",
-        "flowmode": "flows",
-        "rtt": _time(interval),
-    }
-
-
-def _memory(rate: float, interval: float) -> str:
-    """Return CAKE's own limit: four intervals at the rate, and 4 MiB at the least."""
-    return f"{max(rate / 8 * interval * 4, 4 * 2**20):.0f} B"
-
-
-def _pie(rate: float, target: float) -> Settings:
-    return {"name": "pie", "preset": "linux", "target": _time(max(target, 1.5 * FRAME * 8 / rate)), "ecn": True}
-
-
-def _fq_pie(rate: float, target: float) -> Settings:
-    inner = f"pie:preset=linux,ecn=true,target={_time(max(target, 1.5 * FRAME * 8 / rate))}"
-    return {"name": "fq", "preset": "pie", "aqm": inner}
-
-
-def _threshold(rate: float) -> int:
-    """Return RED's lower threshold in bytes: 10 ms of packets, and at least five."""
-    return max(round(rate * 0.01 / 8), 5 * FRAME)
-
-
-def _red(rate: float) -> Settings:
-    least = _threshold(rate)
-    return {
-        "name": "red",
-        "preset": "linux",
-        "min_bytes": f"{least} B",
-        "max_bytes": f"{3 * least} B",
-        "mean_packet": "1000 B",
-        "burst": math.ceil(5 * least / 3 / 1000),
-        "bandwidth": f"{rate:.0f} bit/s",
-        "ages": False,
-        "ecn": True,
-    }

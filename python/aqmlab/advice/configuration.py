@@ -16,7 +16,7 @@ from typing import Any
 
 from aqmlab import _core
 from aqmlab.advice.kernel import Attribute, attributes, flat, words
-from aqmlab.advice.link import Direction
+from aqmlab.advice.queues import Direction
 from aqmlab.advice.routers import ROUTERS, Lacking
 
 BURST = 0.001
@@ -218,3 +218,21 @@ class Configuration:
             "routers": {name: self._elsewhere(name) for name in ROUTERS},
             "attributes": {name: {"down": down, "up": up, "unit": unit} for name, down, up, unit in self.values()},
         }
+
+
+@dataclass(frozen=True)
+class AccessPoint(Configuration):
+    """A discipline of Linux in front of the driver of an access point, in both of the halves."""
+
+    @property
+    def tc(self) -> str:
+        """The lines for a shell."""
+        return f"WLAN=wlan0  # the device of the access point\ntc qdisc replace dev $WLAN root {self.down.words}"
+
+    @property
+    def uci(self) -> None:
+        """None: sqm-scripts shape, and this discipline has no shaper."""
+        return None
+
+    def _elsewhere(self, name: str) -> dict[str, Any]:
+        return {"lacking": f"{ROUTERS[name].title} has no lines here for the queue of an access point"}

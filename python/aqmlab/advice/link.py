@@ -11,6 +11,8 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.kernel import FRAME
+from aqmlab.advice.medium import KINDS, Medium
+from aqmlab.advice.queues import FIRST_HOST, HEADER, LAN, ROUTER, SECOND, SECOND_HOST, Direction, Queues
 from aqmlab.advice.users import users_of
 from aqmlab.runs import replication
 from aqmlab.scenario import LISTS, Scenario, Settings
@@ -46,22 +48,10 @@ _VARYING = {
 }
 """The keys of a dumbbell by which rates and delays vary, each with the directions."""
 
-HEADER = "14 B"
-"""Ethernet's header, which Linux counts as part of a packet."""
-
-LAN = 1e9
-"""The least rate in bit/s of the link on which a discipline stands that is its own shaper."""
-
 HOME = "home"
 """The node behind the router's shaper."""
 
-SECOND = "second"
-"""The node of another host there, for a load with two."""
-
-_FIRST_HOST, _SECOND_HOST = "receiver1", "receiver2"
-"""The hosts of that load, in its template."""
-
-_ROUTER = f'[[link]]\nname = "router"\nfrom = "r2"\nto = "{HOME}"\n'
+_ROUTER = f'[[link]]\nname = "{ROUTER}"\nfrom = "r2"\nto = "{HOME}"\n'
 
 _HOST = f'[[link]]\nname = "{SECOND}"\nfrom = "{HOME}"\nto = "{SECOND}"\ndelay = "0 s"\n'
 
@@ -84,33 +74,6 @@ _TOO_FAST = (
 
 
 @dataclass(frozen=True)
-class Direction:
-    """A queue at one end of the link: a discipline as a scenario's table, its buffer, and its rate in bit/s.
-
-    `framing` has tc's words for what the shaper adds to each packet. `share` is the shaper's part of the link rate.
-    """
-
-    aqm: Settings
-    buffer: str
-    rate: float
-    framing: str = ""
-    share: float = 1.0
-
-    @property
-    def shapes(self) -> bool:
-        """Whether the discipline is its own shaper, on a link that is faster."""
-        return "bandwidth" in self.aqm and self.aqm["name"] in ("cake", "cake_mq")
-
-
-@dataclass(frozen=True)
-class Queues:
-    """The queues at both ends, that of the downlink and that of the uplink."""
-
-    down: Direction
-    up: Direction
-
-
-@dataclass(frozen=True)
 class Link:
     """A link, its users, and the queues that it has now.
 
@@ -127,6 +90,10 @@ class Link:
     layer: str = ""
     varies: frozenset[str] = frozenset()
     """The directions whose rates vary, of ``down`` and ``up``; those of `queues` then are their means."""
+    course: float = 0.0
+    """The least simulated seconds that count."""
+    medium: Medium | None = None
+    """The wireless LAN, cell or cable network that is the link, in place of a dumbbell."""
 
     @classmethod
     def given(cls, down: str, up: str, rtt: str, users: str, layer: str = "") -> Link:
@@ -150,7 +117,9 @@ class Link:
 
     @classmethod
     def of(cls, scenario: Scenario, name: str, users: str, layer: str = "") -> Link:
-        """Take the link of a scenario: its dumbbell and its disciplines; `name` is that of its file.
+        """Take the link of a scenario with its disciplines: the dumbbell, or the wireless LAN, cell or cable network.
+
+        `name` is that of its file.
 
         Raise ScenarioError if the scenario is not valid, `BadLink` if it has no link that a router can shape.
         """
@@ -158,9 +127,12 @@ class Link:
         _cells(layer)
         scenario.check()
         resolved = scenario.resolved
+        if medium := Medium.of(scenario, name):
+            return cls._of_medium(medium, users, layer, name)
         table = dict(resolved.get("dumbbell") or {})
         if not table:
-            raise BadLink(name, "no [dumbbell], whose rates and delays are the link: add one")
+            others = ", ".join(f"[[{kind}]]" for kind in KINDS)
+            raise BadLink(name, f"no [dumbbell], whose rates and delays are the link, and no {others}: add one")
         for kind in LISTS:
             if resolved.get(kind):
                 raise BadLink(name, f"[[{kind}]]: advice is for the dumbbell alone: remove the other links")
@@ -184,11 +156,38 @@ class Link:
         elif table.get("framing", "auto") != "auto":
             layer = table["framing"]
         least, most = _measured_round_trips(scenario, name)
-        found = cls("", scenario.aqm, users, most, table, queues, layer, varies)
+        found = cls("", scenario.aqm, users, most, table, queues, layer, varies, COURSE if varies else 0.0)
         if varies:
             queues = found._mean_queues(name)
         rates = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up{' on average' if varies else ''}"
         return replace(found, named=f"{rates}, round trips of {_span(least, most)}", queues=queues)
+
+    @classmethod
+    def _of_medium(cls, medium: Medium, users: str, layer: str, name: str) -> Link:
+        """Take a wireless LAN, a cell or a cable network, whose rates are those of a full link in a run."""
+        if layer and layer != medium.kind.layer:
+            problem = f"{layer}: not allowed with [[{medium.table}]], whose headers are simulated: omit it"
+            raise BadLink("--link-layer", problem)
+        course = COURSE if medium.wanders else 0.0
+        speed = medium.measured(max(MEASURED, course), name)
+        down, up = speed.rates
+        queues = Queues(replace(medium.queues.down, rate=down), replace(medium.queues.up, rate=up))
+        for way in (queues.down, queues.up):
+            if way.rate > FASTEST:
+                raise BadLink(name, f"{medium.table}.{medium.name}: {_shown(way.rate)}: {_TOO_FAST}")
+        rates = f"{_shown(queues.down.rate)} down and {_shown(queues.up.rate)} up when full"
+        return cls(
+            named=f"{medium.kind.title} {medium.name}, {rates}, round trips of {_span(*speed.round_trips)}",
+            yours=medium.yours,
+            users=users,
+            rtt=speed.round_trips[1],
+            dumbbell={},
+            queues=queues,
+            layer=medium.kind.layer,
+            varies=medium.kind.varies,
+            course=course,
+            medium=medium,
+        )
 
     def _mean_queues(self, name: str) -> Queues:
         """Return the queues with the mean rates of a run of a load that uses both directions."""
@@ -207,12 +206,8 @@ class Link:
         Others are those of a router between the link and the home. Downloads come through the link's own queue, that of
         the provider, before they come to the router's; uploads leave through that of the modem.
         """
-        own = self.queues
         template = users_of(self.users).load(load)
         template = template.with_(self._slowed(template))
-        several = any(entry["to"] == [_SECOND_HOST] for entry in template.resolved["traffic"])
-        if behind := queues is not None and queues is not own:
-            template = Scenario.parse(f"{template.to_toml()}\n{_ROUTER}{_HOST if several else ''}")
         template = template.with_(
             {
                 f"traffic.{entry['name']}.{key}": f"{max(round(_base(entry[key]) * factor), 1)} B"
@@ -220,13 +215,24 @@ class Link:
                 for key in ("frame_size", "key_size")
             }
         )
-        counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt)
-        counted = max(counted, COURSE) if self.varies else counted
+        counted = max(MEASURED * min(1.0, FAST / self.queues.down.rate), SHORTEST, 40 * self.rtt, self.course)
         warmup = max(template.warmup * min(1.0, FAST / self.queues.down.rate), 3.0, 15 * self.rtt)
+        template = template.with_({"duration": f"{warmup + counted:.9g} s", "warmup": f"{warmup:.9g} s"})
+        others = queues if queues is not self.queues else None
+        return self.medium.scenario(template, others, self._lan) if self.medium else self._over(template, others)
+
+    @property
+    def _lan(self) -> float:
+        return max(10 * self.queues.down.rate, 10 * self.queues.up.rate, LAN)
+
+    def _over(self, template: Scenario, queues: Queues | None) -> Scenario:
+        """Return a load over the dumbbell, before a router with these queues if there are any."""
+        own = self.queues
+        several = any(entry["to"] == [SECOND_HOST] for entry in template.resolved["traffic"])
+        if queues:
+            template = Scenario.parse(f"{template.to_toml()}\n{_ROUTER}{_HOST if several else ''}")
         return template.with_(
             {
-                "duration": f"{warmup + counted:.9g} s",
-                "warmup": f"{warmup:.9g} s",
                 "dumbbell": {
                     "rate": f"{own.down.rate:.0f} bit/s",
                     "buffer": own.down.buffer,
@@ -237,35 +243,27 @@ class Link:
                 },
                 "aqm": own.down.aqm,
                 "reverse_aqm": own.up.aqm,
-                **(self._behind(template, queues) if behind and queues else {}),
+                **(self._behind(template, queues) if queues else {}),
             }
         )
 
     def _behind(self, template: Scenario, queues: Queues) -> dict[str, Any]:
         """Return the settings for a router with these queues between the link and the home, where all traffic ends."""
-        down, up = queues.down, queues.up
         receivers: Any = self.dumbbell.get("receiver_delay", "0 s")
-        lan = max(10 * self.queues.down.rate, 10 * self.queues.up.rate, LAN)
         router = {
+            **queues.router(self._lan),
             "delay": receivers if isinstance(receivers, str) else receivers[0],
             "overhead": self.dumbbell.get("overhead", HEADER),
-            "rate": f"{lan if down.shapes else down.rate:.0f} bit/s",
-            "buffer": down.buffer,
-            "aqm": down.aqm,
-            "reverse_rate": f"{lan if up.shapes else up.rate:.0f} bit/s",
-            "reverse_buffer": up.buffer,
-            "reverse_aqm": up.aqm,
-            **({"framing": down.framing} if down.framing else {}),
         }
-        homes = {"receivers": HOME, _FIRST_HOST: HOME, _SECOND_HOST: SECOND}
+        homes = {"receivers": HOME, FIRST_HOST: HOME, SECOND_HOST: SECOND}
         ends = {
             f"traffic.{entry['name']}.{end}": homes[entry[end][0]]
             for entry in template.resolved["traffic"]
             for end in ("from", "to")
             if entry[end][0] in homes
         }
-        beside = {f"link.{SECOND}.rate": f"{lan:.0f} bit/s"} if SECOND in ends.values() else {}
-        return {**{f"link.router.{key}": value for key, value in router.items()}, **beside, **ends}
+        beside = {f"link.{SECOND}.rate": f"{self._lan:.0f} bit/s"} if SECOND in ends.values() else {}
+        return {**{f"link.{ROUTER}.{key}": value for key, value in router.items()}, **beside, **ends}
 
     @property
     def _hosts(self) -> int:
@@ -416,5 +414,5 @@ def _shown(rate: float) -> str:
 
 
 def _span(least: float, most: float) -> str:
-    shown = [f"{end * 1e3:.4g}" for end in dict.fromkeys((least, most))]
+    shown = dict.fromkeys(f"{end * 1e3:.4g}" for end in (least, most))
     return f"{' to '.join(shown)} ms"

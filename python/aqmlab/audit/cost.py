@@ -17,7 +17,8 @@ from pathlib import Path
 from aqmlab import _core
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import candidates
-from aqmlab.advice.link import LAN, Direction, Link, Queues
+from aqmlab.advice.link import Link
+from aqmlab.advice.queues import LAN, Direction, Queues
 from aqmlab.advice.runs import Course, Runs, RunsFailed
 from aqmlab.audit.findings import Change, Cost, Finding, Queue
 from aqmlab.audit.router import OTHER, Router

@@ -33,8 +33,8 @@ def advise(
         typer.Argument(
             metavar="[LINK]",
             autocompletion=completion.scenario,
-            help="A scenario's file or name: its [dumbbell] is the link, its [aqm] and [reverse_aqm] are your default. "
-            "Or describe the link by --down, --up and --rtt.",
+            help="A scenario's file or name: its [dumbbell], [[wifi]], [[cell]] or [[cable]] is the link, and its "
+            "disciplines are your default. Or describe the link by --down, --up and --rtt.",
         ),
     ] = None,
     down: options.Down = None,

@@ -14,12 +14,14 @@ def doctor(engine: options.Engine = options.PACKET, json: options.Json = False) 
     Each obstacle is printed with its remedy. Nothing is changed or installed. The exit status is 1 if the engine, or
     that of packets, cannot run.
     """
-    from aqmlab.execute.preflight import ENGINES, examine, verdict
+    from aqmlab.execute.preflight import BPF, ENGINES, GROUPS, examine, verdict
     from aqmlab.files import json_text
     from aqmlab.reports import preflight
 
     found = examine()
-    verdicts = {group: verdict(group, found) for group in dict.fromkeys(ENGINES.values())}
+    looked_at = {one.group for one in found}
+    groups = [group for group in GROUPS if group in ENGINES.values() or (group == BPF and BPF in looked_at)]
+    verdicts = {group: verdict(group, found) for group in groups}
     if json:
         typer.echo(json_text(preflight.document(found, verdicts.values())), nl=False)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -126,10 +127,15 @@ def show(
 
 
 def _text(one: Loaded) -> str:
-    """Describe a loaded discipline in lines such as tc's."""
+    """Describe a loaded discipline in lines such as tc's, of the usual width."""
+    from aqmlab.reports.text import WIDTH
 
-    def listed(values: Mapping[str, float]) -> str:
-        return " ".join(f"{name} {value:.6g}" for name, value in values.items())
+    def wrapped(*parts: str, values: Mapping[str, float], more: str = "") -> str:
+        # A name and its value stay together.
+        pairs = [f"{name}\N{NO-BREAK SPACE}{value:.6g}" for name, value in values.items()]
+        text = " ".join(filter(None, [*parts, *pairs, more]))
+        lines = textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+        return lines.replace("\N{NO-BREAK SPACE}", " ")
 
     link = one.link
     room = f"buffer {link.packets} packets" if link.packets else f"buffer {link.bytes} bytes"
@@ -137,8 +143,8 @@ def _text(one: Loaded) -> str:
     waiting = f"backlog {one.tc['backlog']}b {one.tc['qlen']}p"
     lines = (
         f"{one.device}: {one.kind} {one.spec}{rate} {room}",
-        f"  sent {one.tc['bytes']} bytes {listed(one.counts)} {waiting}",
-        f"  {listed(one.signals)}",
+        wrapped(f"sent {one.tc['bytes']} bytes", values=one.counts, more=waiting),
+        wrapped(values=one.signals),
     )
     return "\n".join(filter(str.strip, lines))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -125,7 +126,7 @@ def _bpf(of: Declared, name: str, out: Path, reference: str) -> None:
         stop(FAILED, f"{name}.c does not decide as {of.cls.__name__} does")
     typer.echo(
         f"\nOn a router with Linux 6.16 or later, as root:\n"
-        f"1. aqmlab kernel load {reference} dev eth0 --rate '95 Mbit/s'\n"
+        f"1. aqmlab kernel load {shlex.quote(reference)} dev eth0 --rate '95 Mbit/s'\n"
         f"2. aqmlab kernel show dev eth0\n"
         f"3. aqmlab kernel unload dev eth0"
     )

@@ -53,6 +53,9 @@ def probe_plan(
         if link is not None and (rate or rtt):
             raise BadLink("--rate" if rate else "--rtt", f"not allowed with {link}, which has it: omit one of them")
         chosen = Link.of(loaded(link), link, "home") if link else Link.given(rate or "", rate or "", rtt or "", "home")
+        if chosen.medium:
+            problem = f"[[{chosen.medium.table}]]: the plan is for a link of a steady rate: give --rate and --rtt"
+            raise BadLink(link or "", problem)
         known = _bytes(buffer, chosen.queues.down.rate) if buffer else None
     except BadLink as error:
         if error.where.startswith("--"):

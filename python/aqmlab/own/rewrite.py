@@ -141,7 +141,9 @@ class Unit:
     def _entered(self, function: FunctionType) -> Iterator[None]:
         """Refuse a function that calls itself."""
         if function in self._busy:
-            raise self.refused(function, f"{function.__name__} calls itself")
+            raise self.refused(
+                function, f"{function.__name__} calls itself: write what it repeats as a loop, `for … in range(…)`"
+            )
         self._busy.append(function)
         yield
         self._busy.remove(function)

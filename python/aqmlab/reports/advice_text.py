@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 from aqmlab import _core
 from aqmlab.advice.answer import WORTH, Advice, Standing, Verdict, helps
-from aqmlab.advice.candidates import DEFAULT, SHARE
+from aqmlab.advice.candidate import DEFAULT, YOU, yours
+from aqmlab.advice.candidates import SHARE
+from aqmlab.advice.configuration import AccessPoint
+from aqmlab.advice.devices import HOW
 from aqmlab.advice.race import FEWEST
 from aqmlab.reports.text import WIDTH, Column, Table, laid_out
 from aqmlab.text import printable
@@ -116,18 +119,12 @@ def remarks(advice: Advice) -> Iterator[str]:
     if video := advice.link.video:
         rates = " and ".join(f"{rate / 1000:.0f} kbit/s {way}" for way, rate in video.items())
         yield f"Video calls have {rates} here, a third of the rate."
-    rate, ways = ("mean rate", "what varies") if advice.link.varies else ("rate", "downloads")
-    yield (
-        f"All but your default have a shaper at {100 * SHARE:.0f} % of the {rate}, or the share in their name for "
-        f"{ways}, behind the queue of the provider and before that of the modem."
-    )
-    if advice.link.varies:
-        yield "Where the rate falls below the shaper's, the queue is that of your default, whatever the router has."
+    yield from _place(advice)
     yield from _shares(advice)
     yield from _hosts(advice)
     if layer := advice.link.layer:
         yield f"The link adds to each packet what tc calls {layer}; shaper and lines count it."
-    else:
+    elif not advice.link.medium:
         yield (
             "Packets are taken to have 14 bytes besides IP on the link. On DSL or cable say what the modem adds: "
             "--link-layer pppoe-ptm (VDSL), pppoe-llcsnap (ADSL), docsis (cable); otherwise its queue may fill."
@@ -136,7 +133,7 @@ def remarks(advice: Advice) -> Iterator[str]:
     if advice.router:
         yield f"Simulated are the disciplines in the form of Linux; those of {advice.router.title} may differ."
     yield f"The race ended {advice.ended}{SOONER if advice.ended.endswith(' s') else ''}."
-    if unknown := [one.label for one in advice.standings if not one.kernel and one.label != DEFAULT]:
+    if unknown := [one.label for one in advice.standings if not (one.kernel or one.owner or one.label == DEFAULT)]:
         yield f"Without lines to paste: {', '.join(unknown)}."
     if advice.left_out:
         reasons = "; ".join(f"{name} ({reason})" for name, reason in advice.left_out.items())
@@ -147,11 +144,41 @@ def remarks(advice: Advice) -> Iterator[str]:
 def _helpless(advice: Advice) -> Iterator[str]:
     """Yield which configurations would not help, and which might, with the certainty of the race."""
     runners = len(advice.standings)
-    others = [one for one in advice.standings if one.kernel and one.label != DEFAULT]
+    others = [one for one in advice.standings if yours(one)]
     worth = f"better than {_named(advice, advice.present)} by {100 * WORTH:.0f} %"
     for found, said in ((Verdict.KEEP, "Would not help, not"), (Verdict.UNDECIDED, "Open whether it is")):
         if named := [one.label for one in others if helps(one.summary, runners) is found]:
             yield f"{said} {worth}: {', '.join(named)}."
+
+
+def _place(advice: Advice) -> Iterator[str]:
+    """Yield where the shapers are and what they cannot do, and who can set up the link's own queues."""
+    link = advice.link
+    rate, ways = ("mean rate", "what varies") if link.varies else ("rate", "downloads")
+    shaper = f"have a shaper at {100 * SHARE:.0f} % of the {rate}, or the share in their name for {ways},"
+    if not (medium := link.medium):
+        yield f"All but your default {shaper} behind the queue of the provider and before that of the modem."
+        if link.varies:
+            yield "Where the rate falls below the shaper's, the queue is that of your default, whatever the router has."
+        return
+    place = "on the wired side of the access point" if medium.kind.shaper == medium.kind.hub else "behind the modem"
+    yield f"Those without a device in their name {shaper} of a router {place}; the rates are those of the full link."
+    if link.varies:
+        yield "Where the link carries less than the shaper's rate, the queue is that of your default."
+    if medium.table == "wifi":
+        yield "Both directions share the air: at 50 % of each, both full together take what one takes alone."
+    how = HOW[medium.table]
+    if own := how.get(YOU):
+        yield f"What you can set up besides a router: {own}."
+    for owner, best in advice.elsewhere.items():
+        found = helps(best.summary, len(advice.standings))
+        sure = {Verdict.USE: "", Verdict.KEEP: "not ", Verdict.UNDECIDED: "not certainly "}[found]
+        calls = f"voice calls {_ms(best)} ms instead of {_ms(advice.present)} ms"
+        yield (
+            f"What {owner} can set up, {how[owner]}: {best.label} is best, with a score of {best.score:.2f}"
+            f"{_interval(best, ' ({:.2f} to {:.2f})')}, {calls}, and {sure}better than your default by "
+            f"{100 * WORTH:.0f} %."
+        )
 
 
 def _shares(advice: Advice) -> Iterator[str]:
@@ -218,7 +245,9 @@ def configured(configuration: Configuration) -> Iterator[str]:
     yield from (f"    {line}" for line in configuration.tc.splitlines())
     yield ""
     packages = f"package{'s' if len(configuration.packages) > 1 else ''} {', '.join(configuration.packages)}"
-    if configuration.uci:
+    if isinstance(configuration, AccessPoint):
+        yield f"OpenWrt: the same lines ({packages})."
+    elif configuration.uci:
         yield f"OpenWrt, in /etc/config/sqm ({packages}), then: service sqm restart"
         yield ""
         yield from (f"    {line.expandtabs(4)}" for line in configuration.uci.splitlines())

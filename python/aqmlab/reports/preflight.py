@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def text(found: Iterable[Finding], verdicts: Iterable[Verdict]) -> str:
-    """Lay out findings by group, the remedy below each that needs one, and a line for each engine at the end."""
+    """Lay out findings by group, the remedy below each that needs one, and a line for each verdict at the end."""
     found = list(found)
     width = max(len(one.name) for one in found)
     blocks = [

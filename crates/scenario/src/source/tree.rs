@@ -190,8 +190,11 @@ impl Node {
         }
         let data = match value {
             DeValue::String(text) => Data::Value(Value::Text(text.to_string())),
-            DeValue::Integer(number) => Data::Value(integer(number)),
-            DeValue::Float(number) => Data::Value(Value::Float(number.as_str().parse().unwrap_or(f64::NAN))),
+            DeValue::Integer(number) => Data::Value(finite(integer(number), number.as_str(), &origin)?),
+            DeValue::Float(number) => {
+                let value = Value::Float(number.as_str().parse().unwrap_or(f64::NAN));
+                Data::Value(finite(value, number.as_str(), &origin)?)
+            }
             DeValue::Boolean(switch) => Data::Value(Value::Bool(*switch)),
             DeValue::Datetime(date) => Data::Value(Value::Text(date.to_string())),
             DeValue::Table(table) => Data::Table(Table::from_toml(table, depth, at)?),
@@ -307,6 +310,17 @@ fn list(nodes: Vec<Node>) -> Data {
     values.map_or(Data::List(nodes), |values| Data::Value(Value::List(values)))
 }
 
+/// Refuses a number whose digits are beyond the greatest one, which would look like the `inf` that a file may have.
+fn finite(value: Value, text: &str, origin: &Origin) -> Result<Value, Problem> {
+    match value {
+        Value::Float(number) if number.is_infinite() && !text.ends_with("inf") => {
+            let message = "too large: the greatest number is 1.8e308".to_owned();
+            Err(Problem::of_value(origin.clone(), "", Some(text.to_owned()), message))
+        }
+        _ => Ok(value),
+    }
+}
+
 /// A whole number, or a floating-point number if it is too large.
 fn integer(number: &DeInteger<'_>) -> Value {
     let (text, radix) = (number.as_str(), number.radix());
@@ -344,7 +358,10 @@ pub(crate) fn unquoted(text: &str, path: &str, origin: &Origin) -> Result<Node, 
     match DeValue::parse(text) {
         Ok(value) => {
             Node::from_toml(value.get_ref(), origin.clone(), path.split('.').count(), &|_| origin.clone())
-                .map_err(|_| too_deep())
+                .map_err(|problem| match problem.found {
+                    Some(_) => Problem { path: path.to_owned(), ..problem },
+                    None => too_deep(),
+                })
         }
         Err(error) if is_too_deep(&error) => Err(too_deep()),
         Err(_) => Ok(Node::new(origin.clone(), Data::Value(Value::Text(text.to_owned())))),
@@ -426,6 +443,17 @@ mod tests {
         let table = Table::parse("a = -1000000000000000000000\nb = 0xffffffffffffffff", &"x".into()).unwrap();
         assert_eq!(table.get("a").unwrap().data, Data::Value(Value::Float(-1e21)));
         assert_eq!(table.get("b").unwrap().data, Data::Value(Value::Float(18_446_744_073_709_551_615.0)));
+        let table = Table::parse("a = inf\nb = -inf", &"x".into()).unwrap();
+        assert_eq!(table.get("b").unwrap().data, Data::Value(Value::Float(f64::NEG_INFINITY)));
+        let digits = "1".repeat(3000);
+        for (text, sign) in [(&*digits, ""), (&*digits, "-"), ("1e999", "")] {
+            let problems =
+                Table::parse(&format!("[t]\na = {sign}{text}"), &"x".into()).unwrap_err().to_string();
+            assert!(problems.starts_with(&format!("x:2: t.a = {sign}{}", &text[..5])), "{problems}");
+            assert!(problems.ends_with(": too large: the greatest number is 1.8e308"), "{problems}");
+            let problem = unquoted(&format!("{sign}{text}"), "t.a", &origin()).unwrap_err();
+            assert!(problem.text().starts_with(&format!("t.a = {sign}{}", &text[..5])), "{problem}");
+        }
     }
 
     #[test]

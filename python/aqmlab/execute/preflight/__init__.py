@@ -15,6 +15,7 @@ from aqmlab.execute.preflight.finding import Finding, State
 from aqmlab.execute.preflight.machine import Machine
 
 __all__ = [
+    "BPF",
     "DISCIPLINES",
     "ENGINES",
     "FIFOS",
@@ -95,7 +96,7 @@ def examine(machine: Machine | None = None) -> list[Finding]:
 
 
 def verdict(engine: str, found: Iterable[Finding]) -> Verdict:
-    """Judge whether an engine, the first three of `GROUPS`, can run."""
+    """Judge whether an engine can run, one of the first three of `GROUPS`, or `BPF` be loaded."""
     own = [one for one in found if one.group == engine and one.needed]
     bad = (State.MISSING, State.SPOILS, State.DELAYS)
     return Verdict(engine, *([one for one in own if one.state == state] for state in bad))
