@@ -399,7 +399,7 @@ def paused(found: Sequence[Frame]) -> list[Frame]:
 
 
 def test_pair_that_was_cut_short_is_refused(tmp_path: Path) -> None:
-    for last in (0.35, 0.6, 1.2):
+    for last in (0.25, 0.6, 1.2):
         brief = [
             pcap([frame for frame in found if 2.5e9 < frame[0] - found[0][0] < (2.5 + last) * 1e9])
             for found in SIDES.values()
