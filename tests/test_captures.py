@@ -74,6 +74,10 @@ def pcapng(found: Sequence[Frame], missed: int = 0) -> bytes:
     return b"".join(out)
 
 
+SIDES = {side: frames(side) for side in ("sender", "receiver")}
+"""The packets of both."""
+
+
 def changed(packet: bytes, at: int, value: bytes) -> bytes:
     return packet[:at] + value + packet[at + len(value) :]
 
@@ -89,15 +93,39 @@ def one(folder: Path, content: bytes) -> Measured:
     return found
 
 
-def refusal(folder: Path, *contents: bytes) -> str:
+def read(folder: Path, *contents: bytes) -> list[Measured]:
+    """The measurements in files of one link."""
     paths = [folder / f"{number}.pcap" for number in range(len(contents))]
     for path, content in zip(paths, contents, strict=True):
         path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"\.pcap") as error:
-        captured.read(paths)
+    return captured.read(paths)
+
+
+def refusal(folder: Path, *contents: bytes) -> str:
+    with pytest.raises(ValueError, match=r"\.pcap: ") as error:
+        read(folder, *contents)
     text = str(error.value)
     assert "\n" not in text
-    return text.removeprefix(f"{', '.join(map(str, paths))}: ")
+    return text.partition(".pcap: ")[2]
+
+
+def both_sides() -> Measured:
+    """The measurement in the stored captures of both ends, by one clock."""
+    (found,) = captured.read([STORED / f"{side}.pcap.gz" for side in SIDES])
+    return found
+
+
+def require_same(found: Measured, true: Measured) -> None:
+    """Compare two measurements bin by bin."""
+    assert found.transfer
+    assert true.transfer
+    assert found.transfer.seconds == true.transfer.seconds
+    assert [t for t, _ in found.delays] == pytest.approx([t for t, _ in true.delays], abs=1e-3)
+    assert [trip for _, trip in found.delays] == pytest.approx([trip for _, trip in true.delays], abs=1e-3)
+    # A bin may have a segment of the next one, by the drift of a packet's time.
+    assert [rate for _, rate in found.rates] == pytest.approx([rate for _, rate in true.rates], abs=8 * 1448 / 0.1)
+    for name, value in true.metrics.items():
+        assert found.metrics[name] == pytest.approx(value, rel=1e-3)
 
 
 def summary(found: Measured) -> list[float]:
@@ -199,22 +227,118 @@ def test_packets_that_a_card_will_divide_are_several(tmp_path: Path) -> None:
     assert summary(large) == pytest.approx(summary(whole), rel=0.02, abs=1)
 
 
-def test_drift_and_offset_of_clocks_are_removed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("offset", "drift"), [(3600, 2e-4), (86400, 5e-5), (-86400, -1e-4), (-0.3, 4e-4)])
+def test_drift_and_offset_of_clocks_are_removed(offset: float, drift: float, tmp_path: Path) -> None:
     start = frames("sender")[0][0]
-    late = [(nanos + int(3.6e12 + 2e-4 * (nanos - start)), packet, size) for nanos, packet, size in frames("receiver")]
-    paths = [tmp_path / "sender.pcap", tmp_path / "receiver.pcap"]
-    for path, content in zip(paths, (frames("sender"), late), strict=True):
-        path.write_bytes(pcap(content))
-    (found,) = captured.read(paths)
-    (true,) = captured.read([STORED / f"{side}.pcap.gz" for side in ("sender", "receiver")])
-    assert summary(found) == pytest.approx(summary(true), rel=0.01)
+    late = [
+        (nanos + int(1e9 * offset + drift * (nanos - start)), packet, size)
+        for nanos, packet, size in frames("receiver")
+    ]
+    (found,) = read(tmp_path, pcap(frames("sender")), pcap(late))
+    require_same(found, both_sides())
 
 
-def test_clock_that_was_set_is_refused(tmp_path: Path) -> None:
-    found = frames("receiver")
+def behind_a_queue(found: Sequence[Frame], wait: Callable[[float], float]) -> list[Frame]:
+    """The same if what comes back to the sender waits, by the seconds since the beginning."""
+    start, source = found[0][0], found[0][1][12:16]
+    return sorted(
+        (nanos + int(1e9 * wait((nanos - start) / 1e9)) * (packet[12:16] != source), packet, size)
+        for nanos, packet, size in found
+    )
+
+
+def test_queue_of_the_way_back_is_no_drift(tmp_path: Path) -> None:
+    late = behind_a_queue(frames("sender"), lambda t: 0.125 * (1 - np.cos(4.2 * t)) * (t > 0.1))
+    (found,) = read(tmp_path, pcap(late), pcap(frames("receiver")))
+    require_same(found, both_sides())
+
+
+def test_clocks_that_cannot_be_told_from_queues_are_refused(tmp_path: Path) -> None:
+    late = behind_a_queue(frames("sender"), lambda t: 0.01 * t)
+    text = refusal(tmp_path, pcap(late), pcap(frames("receiver")))
+    assert text.startswith("the clocks of the two ends cannot be told from queues in both directions")
+
+
+def shifted(found: Sequence[Frame], seconds: float) -> list[Frame]:
+    """The same by a clock that was set in the middle."""
     middle = found[len(found) // 2][0]
-    stepped = [(nanos + (10**9 if nanos > middle else 0), packet, size) for nanos, packet, size in found]
-    assert refusal(tmp_path, pcap(frames("sender")), pcap(stepped)).startswith("the clocks of the two ends were set")
+    return [(nanos + (int(1e9 * seconds) if nanos > middle else 0), packet, size) for nanos, packet, size in found]
+
+
+@pytest.mark.parametrize("side", ["sender", "receiver"])
+@pytest.mark.parametrize("seconds", [0.5, 3600, 3e7, -0.5, -3600])
+def test_clock_that_was_set_is_refused(side: str, seconds: float, tmp_path: Path) -> None:
+    way = "forward by" if seconds > 0 else "its times go back by"
+    text = refusal(tmp_path, pcap(shifted(frames(side), seconds)))
+    assert way in text
+    assert "stop what sets it (NTP)" in text
+    both = [pcap(shifted(found, seconds) if name == side else found) for name, found in SIDES.items()]
+    assert way in refusal(tmp_path, *both)
+
+
+def test_clock_that_was_set_is_refused_without_time_stamps(tmp_path: Path) -> None:
+    bare = shifted(without_stamps(frames("sender")), 3600)
+    assert refusal(tmp_path, pcap(bare)).startswith("3600 s without a packet in a transfer")
+
+
+@pytest.mark.parametrize("place", [3, 500, -500])
+def test_damaged_time_is_refused(place: int, tmp_path: Path) -> None:
+    found = frames("sender")
+    nanos, packet, size = found[place]
+    for wrong in (nanos + 2000 * 10**9, 4 * 10**18, 0):
+        found[place] = wrong, packet, size
+        assert "its times go back by" in refusal(tmp_path, pcap(found))
+
+
+def test_packets_out_of_order_in_the_file_are_put_in_order(tmp_path: Path) -> None:
+    found = frames("sender")
+    mixed = list(found)
+    for place in range(0, len(found) - 1, 2):
+        if found[place][0] < found[place + 1][0]:
+            mixed[place : place + 2] = found[place + 1], found[place]
+    assert mixed != found
+    assert summary(one(tmp_path, pcap(mixed))) == summary(one(tmp_path, pcap(found)))
+
+
+def on_port(found: Sequence[Frame], port: int, seconds: float = 0.0) -> list[Frame]:
+    """Another transfer, some seconds later."""
+    source = SIDES["sender"][0][1][12:16]
+    return [
+        (
+            nanos + int(1e9 * seconds),
+            changed(packet, 20 if packet[12:16] == source else 22, struct.pack(">H", port)),
+            size,
+        )
+        for nanos, packet, size in found
+    ]
+
+
+@pytest.mark.parametrize("seconds", [4, 7.5, 15])
+def test_transfers_one_after_another_are_refused(seconds: float, tmp_path: Path) -> None:
+    found = frames("sender")
+    text = refusal(tmp_path, pcap(sorted([*found, *on_port(found, 999, seconds)])))
+    assert text.startswith("2 transfers, of the ports 52260, 999, not all of them at once: keep one")
+    assert one(tmp_path, pcap(sorted([*found, *on_port(found, 999, 1)]))).transfer.flows == 2
+
+
+def test_loss_ratio_of_several_transfers_is_that_of_all_segments(tmp_path: Path) -> None:
+    contents, sent = [], 0
+    for side, found in SIDES.items():
+        brief = on_port(found[: len(found) * 85 // 100], 999)
+        contents.append(pcap(sorted([*found, *brief])))
+        sent += sum(size - 52 for _, _, size in filter(is_data, [*found, *brief])) if side == "sender" else 0
+    (measurement,) = read(tmp_path, *contents)
+    metrics = measurement.metrics
+    assert metrics["path_loss_ratio"] == pytest.approx(metrics["retransmits"] * 1448 / sent, rel=1e-3)
+
+
+def test_bytes_that_arrive_twice_are_counted_once(tmp_path: Path) -> None:
+    found = frames("receiver")
+    again = [(nanos + 10**7, packet, size) for nanos, packet, size in filter(is_data, found[::8])]
+    twice = pcap(sorted([*found, *again]))
+    assert one(tmp_path, twice).metrics["goodput"] == one(tmp_path, pcap(found)).metrics["goodput"]
+    (both,) = read(tmp_path, pcap(frames("sender")), twice)
+    require_same(both, both_sides())
 
 
 def test_different_transfers_are_refused(tmp_path: Path) -> None:
@@ -255,24 +379,45 @@ def test_middle_of_a_transfer_is_read_if_the_queue_once_was_empty(tmp_path: Path
     late = [frame for frame in found if frame[0] - found[0][0] > 2.5e9]
     text = refusal(tmp_path, pcap(late))
     assert text.startswith("begins in the middle of a transfer whose queue never was empty")
-    middle = late[len(late) // 2][0]
-    paused = [(nanos + (10**9 if nanos > middle else 0), packet, size) for nanos, packet, size in late]
-    once = one(tmp_path, pcap(paused))
+    once = one(tmp_path, pcap(paused(late)))
     assert once.transfer
     assert not once.transfer.exact
 
 
+def paused(found: Sequence[Frame]) -> list[Frame]:
+    """The same with a pause of a second in the middle, which is in the time stamps too."""
+    middle, last, out = found[len(found) // 2][0], dict[bytes, int](), list[Frame]()
+    for nanos, packet, size in found:
+        own, echo = struct.unpack_from(">II", packet, 44)
+        if nanos <= middle:
+            last[packet[12:16]] = own
+        else:
+            stamps = struct.pack(">II", own + 1000, echo + 1000 * (echo > last[packet[16:20]]))
+            nanos, packet = nanos + 10**9, changed(packet, 44, stamps)
+        out.append((nanos, packet, size))
+    return out
+
+
+def test_pair_that_was_cut_short_is_refused(tmp_path: Path) -> None:
+    for last in (0.25, 0.6, 1.2):
+        brief = [
+            pcap([frame for frame in found if 2.5e9 < frame[0] - found[0][0] < (2.5 + last) * 1e9])
+            for found in SIDES.values()
+        ]
+        assert "`tcpdump -i DEVICE" in refusal(tmp_path, *brief)
+
+
+def without_stamps(found: Sequence[Frame]) -> list[Frame]:
+    """The same with NOPs in place of the option."""
+    return [
+        (nanos, packet if packet[33] & 2 else changed(packet, 40, b"\x01" * 12), size) for nanos, packet, size in found
+    ]
+
+
 def test_receiver_without_time_stamps_is_refused(tmp_path: Path) -> None:
-    # NOPs in place of the option.
-    bare = [
-        (nanos, packet if packet[33] & 2 else changed(packet, 40, b"\x01" * 12), size)
-        for nanos, packet, size in frames("receiver")
-    ]
+    bare = without_stamps(frames("receiver"))
     assert refusal(tmp_path, pcap(bare)).startswith("taken at the receiver, and without time stamps of TCP")
-    sender = [
-        (nanos, packet if packet[33] & 2 else changed(packet, 40, b"\x01" * 12), size)
-        for nanos, packet, size in frames("sender")
-    ]
+    sender = without_stamps(frames("sender"))
     assert summary(one(tmp_path, pcap(sender))) == pytest.approx(
         summary(one(tmp_path, pcap(frames("sender")))), rel=1e-4
     )

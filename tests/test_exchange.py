@@ -312,9 +312,18 @@ def test_log_of_cake_autorate_has_rates_and_round_trips(tmp_path: Path) -> None:
     assert down.rates == [(n, 1e3 * (20000 + n)) for n in range(3)]
     assert up.metrics == {"throughput": 9e5}
     assert [trip for _, trip in trips.delays] == pytest.approx([0.018, 0.018001, 0.018002])
-    log.write_text("\n".join([f"DATA_HEADER; LOG_DATETIME; {names}", "DATA; torn; 1", ""]))
-    with pytest.raises(ValueError, match="line 2: KeyError 'DL_ACHIEVED_RATE_KBPS': not a line of cake-autorate"):
-        measured.read(log)
+    head = f"DATA_HEADER; LOG_DATETIME; {names}"
+    log.write_text("\n".join([head, *rows, rows[0][:-6]]))
+    assert measured.read(log) == [down, up, trips], "the program had not finished its last line"
+    for wrong, problem in {
+        "DATA; torn; 1": "no DL_ACHIEVED_RATE_KBPS, which",
+        rows[1].replace("9001", "9o01"): "UL_OWD_US is '9o01', no number",
+        rows[1].replace("900;", "nan;"): "UL_ACHIEVED_RATE_KBPS is 'nan', no number",
+        rows[1].replace("20001", "1e999"): "DL_ACHIEVED_RATE_KBPS is '1e999', no number",
+    }.items():
+        log.write_text("\n".join([head, wrong, rows[2], ""]))
+        with pytest.raises(ValueError, match=f"autorate.log: line 2: {problem}"):
+            measured.read(log)
 
 
 def test_result_of_crusader_is_refused_by_its_name(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, NoReturn, Protocol, Self, TypedDict, final
+from typing import Any, ClassVar, Literal, NoReturn, Protocol, Self, TypedDict, final
 
 from aqmlab.scenario import Settings, Value
 
@@ -106,12 +106,20 @@ class Scenario:
 class Capture:
     """The TCP segments of a pcap or pcapng file, of which the bytes come in parts."""
 
-    def __init__(self) -> None: ...
-    def feed(self, bytes: bytes) -> ArrowStream:
-        """Return the segments in these bytes, in columns; raise ValueError if they are of no capture, or corrupt.
+    SYN: ClassVar[int]
+    """Flags of a segment, of which it has the sum."""
+    ACK: ClassVar[int]
+    TIMES: ClassVar[int]
+    SACKED: ClassVar[int]
+    NO_SCALE: ClassVar[int]
+    """What stands for an absent scale."""
 
-        ``flags`` are 1 SYN, 2 FIN, 4 RST, 8 ACK, 16 timestamps, 32 SACK; ``scale`` is 255 if absent.
-        """
+    def __init__(self) -> None: ...
+    @staticmethod
+    def begins(bytes: bytes) -> bool:
+        """Whether a file that begins with these bytes is a capture."""
+    def feed(self, bytes: bytes) -> ArrowStream:
+        """Return the segments in these bytes, in columns; raise ValueError if they are of no capture, or corrupt."""
     def end(self) -> None:
         """Raise ValueError if the file is torn."""
     @property

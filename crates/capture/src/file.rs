@@ -10,18 +10,20 @@ use pcap_parser::{
 /// The most bytes of a block: with more, its length is not one.
 const LONGEST: usize = 16 << 20;
 
-/// Whether a file begins as pcap does.
+/// Whether a file begins as captures do.
 #[must_use]
-pub fn is_pcap(bytes: &[u8]) -> bool {
+pub fn is_capture(bytes: &[u8]) -> bool {
+    is_pcap(bytes) || is_pcapng(bytes)
+}
+
+fn is_pcap(bytes: &[u8]) -> bool {
     let magic = [0xa1b2_c3d4_u32, 0xa1b2_3c4d, 0xa1b2_cd34];
     bytes.first_chunk().is_some_and(|first| {
         magic.contains(&u32::from_le_bytes(*first)) || magic[..2].contains(&u32::from_be_bytes(*first))
     })
 }
 
-/// Whether a file begins as pcapng does.
-#[must_use]
-pub fn is_pcapng(bytes: &[u8]) -> bool {
+fn is_pcapng(bytes: &[u8]) -> bool {
     bytes.starts_with(&[0x0a, 0x0d, 0x0d, 0x0a])
 }
 

@@ -10,6 +10,6 @@ pub mod file;
 pub mod frame;
 pub mod segment;
 
-pub use file::{Decoder, Frame, is_pcap, is_pcapng};
+pub use file::{Decoder, Frame, is_capture};
 pub use frame::{IpPacket, ip_packet};
 pub use segment::{Segment, segment};

@@ -19,10 +19,6 @@ pub struct Segment {
     pub ack: Option<u32>,
     /// Whether it begins a connection.
     pub syn: bool,
-    /// Whether it ends one.
-    pub fin: bool,
-    /// Whether it resets one.
-    pub rst: bool,
     /// The window of its sender, before it is scaled.
     pub window: u16,
     /// Bytes of payload, which may be those of several packets of the network.
@@ -62,8 +58,6 @@ pub fn segment(packet: &IpPacket<'_>) -> Option<Segment> {
         seq: tcp.sequence_number(),
         ack: tcp.ack().then(|| tcp.acknowledgment_number()),
         syn: tcp.syn(),
-        fin: tcp.fin(),
-        rst: tcp.rst(),
         window: tcp.window_size(),
         payload: u32::try_from(packet.length.saturating_sub(headers as u64)).ok()?,
         headers: headers as u32,

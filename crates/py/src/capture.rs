@@ -1,20 +1,13 @@
 //! The TCP segments of a capture, in columns.
 
 use crate::series::Stream;
-use ::capture::{Decoder, ip_packet, segment};
+use ::capture::{Decoder, ip_packet, is_capture, segment};
 use arrow_array::{ArrayRef, Int64Array, UInt32Array};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
-
-const SYN: u32 = 1;
-const FIN: u32 = 2;
-const RST: u32 = 4;
-const ACK: u32 = 8;
-const TIMES: u32 = 16;
-const SACKED: u32 = 32;
 
 /// The columns beside the time.
 const NAMES: [&str; 15] = [
@@ -35,9 +28,6 @@ const NAMES: [&str; 15] = [
     "scale",
 ];
 
-/// What stands for an absent scale.
-const NO_SCALE: u32 = 255;
-
 /// An address and a port.
 type End = (String, u16);
 
@@ -53,9 +43,25 @@ pub(crate) struct Capture {
 
 #[pymethods]
 impl Capture {
+    #[classattr]
+    const SYN: u32 = 1;
+    #[classattr]
+    const ACK: u32 = 2;
+    #[classattr]
+    const TIMES: u32 = 4;
+    #[classattr]
+    const SACKED: u32 = 8;
+    #[classattr]
+    const NO_SCALE: u32 = 255;
+
     #[new]
     fn new() -> Self {
         Self::default()
+    }
+
+    #[staticmethod]
+    fn begins(bytes: &[u8]) -> bool {
+        is_capture(bytes)
     }
 
     fn feed(&mut self, py: Python<'_>, bytes: &[u8]) -> PyResult<Stream> {
@@ -101,12 +107,10 @@ impl Capture {
             let next = self.flows.len() as u32;
             let flow = *self.flows.entry(found.ends).or_insert(next);
             let flags = [
-                (found.syn, SYN),
-                (found.fin, FIN),
-                (found.rst, RST),
-                (found.ack.is_some(), ACK),
-                (found.times.is_some(), TIMES),
-                (found.sacked.is_some(), SACKED),
+                (found.syn, Self::SYN),
+                (found.ack.is_some(), Self::ACK),
+                (found.times.is_some(), Self::TIMES),
+                (found.sacked.is_some(), Self::SACKED),
             ];
             let flags = flags.iter().filter(|(is, _)| *is).map(|(_, flag)| flag).sum();
             let [time, echo] = found.times.unwrap_or_default();
@@ -126,7 +130,7 @@ impl Capture {
                 to,
                 last,
                 found.largest.unwrap_or(0).into(),
-                found.scale.map_or(NO_SCALE, u32::from),
+                found.scale.map_or(Self::NO_SCALE, u32::from),
             ];
             nanos.push(i64::try_from(frame.nanos).unwrap_or(i64::MAX));
             columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));

@@ -12,6 +12,7 @@ import numpy as np
 
 from aqmlab.exchange import measured
 from aqmlab.exchange.measured import Measured, Transfer, captured
+from aqmlab.exchange.measured.measurement import at_once
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -128,6 +129,8 @@ def together(found: Sequence[Measured]) -> Recording:
     zero = min(_begin(one) for one, _ in transfers)
     begin = zero - (probe.began or 0.0)
     last = min(_begin(one) + transfer.seconds for one, transfer in transfers) - zero
+    if not at_once([(_begin(one), _begin(one) + transfer.seconds) for one, transfer in transfers]):
+        raise Unusable(f"{names}: {len(transfers)} transfers, not all of them at once: give one of them: {_HOW}")
     times, rtt = (np.array(values, float) for values in zip(*sorted(probe.delays), strict=True))
     before = rtt[times < begin - max(transfer.omitted for _, transfer in transfers) - 0.05]
     if probe.transfer:

@@ -22,8 +22,7 @@
 //! timer would run, a target after its last packet; of what it would see then, only the time is kept.
 //!
 //! # Sources
-//! Linux 7.2, sch_cake.c (`cake_mq_init`, `cake_dequeue`), sch_mq.c. Tested against the kernel in open loop and
-//! with TCP.
+//! Linux 7.2, sch_cake.c (`cake_mq_init`, `cake_dequeue`), sch_mq.c. Tested against the kernel in open and in closed loop.
 
 use super::cake::{self, Cake};
 use crate::contract::{Backlog, Packet, Port, Reading, Signal, Uniform, Verdict};

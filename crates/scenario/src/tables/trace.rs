@@ -6,7 +6,7 @@ mod packets;
 use super::recording::{self, Csv, Header, Reading, first_word, unit};
 use crate::model::Arrival;
 use crate::source::file::{self, Unread};
-use ::capture::{Decoder, Frame, ip_packet, is_pcap, is_pcapng};
+use ::capture::{Decoder, Frame, ip_packet, is_capture};
 use network::Choice;
 pub(super) use network::{Ends, Network};
 use packets::{Packet, in_order};
@@ -41,7 +41,7 @@ type Captured = (Vec<Arrival>, Option<String>);
 
 /// The packets in a file, whose first bytes identify its format.
 fn arrivals(bytes: &[u8], ends: Ends) -> Result<Captured, String> {
-    if is_pcap(bytes) || is_pcapng(bytes) {
+    if is_capture(bytes) {
         captured(bytes, ends)
     } else if ends.iter().any(Option::is_some) {
         Err("`src` and `dst` choose packets of a capture, and CSV has no addresses: leave them out"

@@ -94,6 +94,17 @@ class Failed(Exception):  # noqa: N818  the tool failed, and says so
     """Raised if a file records that the measurement failed, or what no reader knows, with the reason."""
 
 
+SHARED = 0.75
+"""The least part of the longest of several transfers in which all others go on, so that they count as one load."""
+
+
+def at_once(spans: Sequence[tuple[float, float]]) -> bool:
+    """Return whether what began and ended at these times was one load."""
+    begins, ends = zip(*spans, strict=True)
+    shared: float = min(ends) - max(begins)
+    return shared >= SHARED * max(end - begin for begin, end in spans)
+
+
 def statistics(name: str, values: Sequence[float]) -> dict[str, float]:
     """Return the mean, the largest and the percentiles that results have."""
     ranked = sorted(values)

@@ -12,7 +12,7 @@ import numpy as np
 from aqmlab.exchange.measured.captured.segments import HOW, Conversation, Unfit, conversations
 from aqmlab.exchange.measured.captured.sides import Course, one_side, two_sides
 from aqmlab.exchange.measured.captured.transfer import Transfer
-from aqmlab.exchange.measured.measurement import Failed, Measured
+from aqmlab.exchange.measured.measurement import Failed, Measured, at_once
 from aqmlab.exchange.measured.measurement import Transfer as Known
 
 if TYPE_CHECKING:
@@ -116,7 +116,13 @@ def _idle(found: Sequence[Conversation], hosts: Key, courses: Sequence[Course]) 
 
 def _together(courses: Sequence[Course], up: bool, idle: Sequence[float]) -> Measured:
     zero = min(course.start for course in courses)
-    end = min(float(course.arrived[0][-1]) for course in courses)
+    end = min(course.end for course in courses)
+    if not at_once([(course.start, course.end) for course in courses]):
+        ports = ", ".join(str(course.transfer.conversation.ends[not up][1]) for course in courses)
+        raise Unfit(
+            f"{len(courses)} transfers, of the ports {ports}, not all of them at once: keep one, as with "
+            "`tcpdump -r link.pcap -w one.pcap port PORT`"
+        )
     count = int((end - zero) / STEP)
     if count < 2:
         raise Unfit(f"{end - zero:.1f} s of a transfer: record {HOW}")
@@ -125,6 +131,9 @@ def _together(courses: Sequence[Course], up: bool, idle: Sequence[float]) -> Mea
     rate = np.asarray(octets, float) * 8 / STEP
     repeated = sum(np.histogram(course.repeated[0], edges, weights=course.repeated[1])[0] for course in courses)
     at, left, seconds = (np.concatenate([course.trips[place] for course in courses]) for place in range(3))
+    within = (left >= zero) & (left < edges[-1])
+    if not within.any():
+        raise Unfit(f"no round trip in its {end - zero:.1f} s: record {HOW}")
     trips = _means(left, seconds, edges)
     fine: Array = zero + np.arange(int((end - zero) / FINE) + 1, dtype=np.float64) * FINE
     delays = _means(at, seconds, fine)
@@ -132,19 +141,14 @@ def _together(courses: Sequence[Course], up: bool, idle: Sequence[float]) -> Mea
     if not idle:
         _require_empty(rate, first.segment)
     names = sorted(set().union(*(course.files for course in courses)))
-    segments = sum(float(course.transfer.payload.sum()) for course in courses) / first.segment
-    lost = [course.lost for course in courses]
+    lost, sent = zip(*((course.lost, course.transfer.payload.sum()) for course in courses), strict=True)
     return Measured(
         " and ".join(names),
         {
             "goodput": float(rate.mean()),
             "retransmits": float(np.sum(repeated)),
-            "rtt_mean": float(seconds.mean()),
-            **(
-                {}
-                if None in lost or not segments
-                else {"path_loss_ratio": float(np.mean([one or 0.0 for one in lost]))}
-            ),
+            "rtt_mean": float(seconds[within].mean()),
+            **({} if None in lost else {"path_loss_ratio": float(np.average(lost, weights=sent))}),
         },
         [((number + 0.5) * STEP, float(value)) for number, value in enumerate(rate)],
         [(float(t - zero), float(value)) for t, value in delays],
@@ -182,8 +186,7 @@ def _require_empty(rate: Array, segment: int) -> None:
     rate = rate[np.flatnonzero(rate > 0)[0] + 1 :] if rate.any() else rate
     usual = float(np.median(rate)) if len(rate) else 0.0
     width = max(1, int(np.ceil(WINDOW * segment * 8 / max(usual, 1.0) / STEP)))
-    means = np.convolve(rate, np.ones(width) / width, "valid")
-    if not len(means) or means.min() > EMPTY * usual:
+    if len(rate) < width or np.convolve(rate, np.ones(width) / width, "valid").min() > EMPTY * usual:
         raise Unfit(
             "begins in the middle of a transfer whose queue never was empty, so that the round trip without it is not "
             f"known: begin before the transfer: {HOW}"

@@ -26,15 +26,10 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
     Truth = NDArray[np.bool_]
 
-SYN, ACK, TIMES, SACKED = 1, 8, 16, 32
-NO_SCALE = 255
+SYN, ACK, TIMES, SACKED = _core.Capture.SYN, _core.Capture.ACK, _core.Capture.TIMES, _core.Capture.SACKED
+NO_SCALE = _core.Capture.NO_SCALE
 
 HOW = "`tcpdump -i DEVICE -s 96 -B 65536 -w link.pcap tcp`, begun before a transfer that fills the link for 20 s"
-
-MAGIC = tuple(
-    bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "34cdb2a1", "0a0d0d0a")
-)
-"""The first bytes of pcap and pcapng."""
 
 _UNPACKED: dict[bytes, Callable[[IO[bytes]], Any]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
@@ -61,6 +56,8 @@ class Point:
 
     t: Array
     columns: dict[str, Whole]
+    turned: float = 0.0
+    """The most seconds by which a time in the file is before an earlier one."""
 
     def __getitem__(self, name: str) -> Whole:
         return self.columns[name]
@@ -101,10 +98,10 @@ def is_capture(path: Path) -> bool:
         first = file.read(8)
         unpack = _unpacking(first)
         if unpack is None:
-            return first.startswith(MAGIC)
+            return _core.Capture.begins(first)
         file.seek(0)
         try:
-            return unpack(file).read(4) in MAGIC
+            return _core.Capture.begins(unpack(file).read(4))
         except (OSError, EOFError, zlib.error, lzma.LZMAError):
             return False
 
@@ -159,10 +156,10 @@ def _parts(file: Any) -> Iterator[bytes]:
 def _conversations(file: str, table: Any, flows: Sequence[Any]) -> Iterator[Conversation]:
     points: dict[tuple[int, int], Point] = {}
     for (interface, flow), rows in table.group_by("interface", "flow", maintain_order=True):
-        rows = rows.sort("nanos", maintain_order=True)
         t = rows["nanos"].to_numpy().astype(np.float64) / 1e9
-        columns = {name: rows[name].to_numpy().astype(np.int64) for name in rows.columns if name != "nanos"}
-        points[interface, flow] = Point(t, columns)
+        order = np.argsort(t, kind="stable")
+        columns = {name: rows[name].to_numpy().astype(np.int64)[order] for name in rows.columns if name != "nanos"}
+        points[interface, flow] = Point(t[order], columns, float((np.maximum.accumulate(t) - t).max()))
     numbers = {ends: number for number, ends in enumerate(flows)}
     for (interface, flow), point in points.items():
         if point.bytes:

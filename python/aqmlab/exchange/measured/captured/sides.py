@@ -7,33 +7,20 @@ their offset and drift, and a packet waited for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aqmlab.exchange.measured.captured.clocks import FEW, NEAR, difference, require_one
 from aqmlab.exchange.measured.captured.segments import HOW, Unfit, unwrapped
 from aqmlab.exchange.measured.captured.transfer import Transfer, Trips
 
 if TYPE_CHECKING:
     from aqmlab.exchange.measured.captured.segments import Array
 
-FEW = 20
-"""The least samples from which a part of a round trip is known to vary."""
-
-NEAR = 1e-3
-"""Seconds of a part of a round trip that count as none."""
-
 FULL, IDLE = 0.5, 0.3
 """The most of the time for which a window may be full, or nothing be under way."""
-
-BIN = 0.25
-"""Seconds of which one delay, the least, shows the difference of the clocks."""
-
-APART = 3e-3, 0.15
-"""Seconds, and the part of the longest wait, by which the delays of two clocks may differ from those of one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +41,12 @@ class Course:
     opening: bool
     files: frozenset[str]
     lost: float | None = None
+
+    @property
+    def end(self) -> float:
+        """When its last byte had arrived."""
+        when, octets = self.arrived
+        return float(when[np.argmax(octets)])
 
 
 def one_side(transfer: Transfer) -> Course:
@@ -82,7 +75,7 @@ def one_side(transfer: Transfer) -> Course:
         when, octets = transfer.delivered()
         arrived, at, left = (when - beyond / 2, octets), main.begin + beyond / 2, main.end - beyond / 2
     else:
-        arrived = (transfer.t + beyond / 2, np.cumsum(transfer.payload, dtype=np.float64))
+        arrived = (transfer.t + beyond / 2, np.cumsum(transfer.fresh, dtype=np.float64))
         at = left = main.end + beyond / 2
     # What a full packet takes to be sent is no wait.
     seconds = np.maximum(seconds - _packet_time(arrived, transfer.segment), base)
@@ -148,10 +141,11 @@ def two_sides(one: Transfer, other: Transfer) -> Course:
         raise Unfit("captures of two transfers: record one at both ends at the same time")
     begin, way = sent[place[good]], receiver.t[good] - sent[place[good]]
     back = _answers(sender, receiver)
-    line = _line(begin, way, back)
+    line = difference(begin, way, back)
     wait = way - np.polyval(line, begin)
-    _require_one_clock(sender, (begin, wait), back, line)
-    arrived = receiver.t - np.polyval(line, receiver.t) + whole.base / 2
+    require_one(sender, (begin, wait), back, line)
+    slope, apart = line
+    arrived = (receiver.t - apart) / (1 + slope) + whole.base / 2
     trips = (begin + whole.base / 2, begin + whole.base / 2 + wait, whole.base + wait)
     # What had arrived already was sent again for nothing.
     late = sender.first[~sender.new]
@@ -165,7 +159,7 @@ def two_sides(one: Transfer, other: Transfer) -> Course:
     lost = float(count[kept].sum() * sender.segment) / total if within.any() else None
     return replace(
         whole,
-        arrived=(arrived, np.cumsum(receiver.payload, dtype=np.float64)),
+        arrived=(arrived, np.cumsum(receiver.fresh, dtype=np.float64)),
         trips=trips,
         repeated=(when[kept], count[kept]),
         files=_files(one, other),
@@ -192,53 +186,3 @@ def _answers(sender: Transfer, receiver: Transfer) -> tuple[Array, Array]:
     (left, began), (right, ended) = sides
     _, one, other = np.intersect1d(left, right, return_indices=True)
     return ended[other], ended[other] - began[one]
-
-
-def _line(begin: Array, way: Array, back: tuple[Array, Array]) -> Array:
-    """Return the line below the delays of one way, whose slope is the drift: that of the way with less of a queue."""
-    slope = _slope(begin, way)
-    if len(back[0]) >= FEW and _spread(back[1]) < _spread(way):
-        slope = -_slope(*back)
-    return np.array([slope, float((way - slope * begin).min())])
-
-
-def _slope(at: Array, delay: Array) -> float:
-    """Return the slope of the line below all delays that is nearest to them: an edge of their lower hull."""
-    zero = at.min()
-    which = np.floor((at - zero) / BIN).astype(int)
-    least = np.full(which.max() + 1, np.inf)
-    np.minimum.at(least, which, delay)
-    hull: list[tuple[float, float]] = []
-    for point in ((x * BIN, y) for x, y in enumerate(least) if np.isfinite(y)):
-        while len(hull) > 1 and _is_above(hull[-2], hull[-1], point):
-            hull.pop()
-        hull.append(point)
-    middle = float(np.mean(at - zero))
-    edges = [pair for pair in pairwise(hull) if pair[0][0] <= middle <= pair[1][0]]
-    return (edges[0][1][1] - edges[0][0][1]) / (edges[0][1][0] - edges[0][0][0]) if edges else 0.0
-
-
-def _is_above(one: Sequence[float], middle: Sequence[float], other: Sequence[float]) -> bool:
-    return (middle[1] - one[1]) * (other[0] - one[0]) >= (other[1] - one[1]) * (middle[0] - one[0])
-
-
-def _require_one_clock(sender: Transfer, wait: tuple[Array, Array], back: tuple[Array, Array], line: Array) -> None:
-    """Refuse clocks of which one was set: the waits of both directions, by two clocks, sum up to that of one clock."""
-    forth = sender.forth
-    if len(back[0]) < FEW or len(forth.end) < FEW:
-        return
-    answer = back[1] + line[0] * back[0]
-    answer = answer - answer.min()
-    both = np.interp(forth.begin, *_sorted(*wait)) + np.interp(forth.end, *_sorted(back[0], answer))
-    one = forth.seconds - forth.seconds.min()
-    apart = float(np.quantile(np.abs(both - one), 0.75))
-    if apart > max(APART[0], APART[1] * float(np.quantile(one, 0.9))):
-        raise Unfit(
-            f"the clocks of the two ends were set while it was recorded, by {apart * 1e3:.0f} ms or more: stop what "
-            "sets them (NTP), or give the sender's capture alone"
-        )
-
-
-def _sorted(at: Array, values: Array) -> tuple[Array, Array]:
-    order = np.argsort(at, kind="stable")
-    return at[order], values[order]

@@ -8,12 +8,14 @@ discipline of the capturing host itself are captured behind it.)
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from aqmlab.exchange.measured.captured.clocks import require_steady
 from aqmlab.exchange.measured.captured.segments import (
     ACK,
     HOW,
@@ -68,6 +70,7 @@ class Transfer:
                 f"a capture of one direction, without the acknowledgements of {_named(one.ends[1])}: record {HOW}, "
                 "without `src` and `dst` in the filter"
             )
+        require_steady(one, np.concatenate([self.t, self.news[0]]))
         again = ~self.new & (self._since_before < TWICE)
         if again.mean() > 0.2:
             raise Unfit("each packet is in it twice, of two devices: record one, as with `tcpdump -i eth0`")
@@ -159,23 +162,31 @@ class Transfer:
     def _late(self) -> tuple[NDArray[np.intp], Truth]:
         """The segments that are not the first with their bytes or in their place, and which of these are of a hole."""
         late = np.flatnonzero(~self.new)
-        start, end, _ = self._holes
-        if not len(start):
-            return late, np.zeros(len(late), bool)
-        place = np.clip(np.searchsorted(start, self.first[late], "right") - 1, 0, None)
-        inside = (self.first[late] >= start[place]) & (self.first[late] < end[place])
-        # The second time that a hole is filled is a repetition.
-        _, once = np.unique(self.first[late], return_index=True)
-        return late, inside & np.isin(np.arange(len(late)), once)
+        return late, self.fresh[late] > 0
+
+    @cached_property
+    def fresh(self) -> Whole:
+        """The bytes of each segment that had not passed before."""
+        ends = self.first + self.payload
+        found: Whole = np.maximum(ends - np.maximum(self.first, self._before), 0)
+        starts, stops = (edge.tolist() for edge in self._holes[:2])
+        for row in np.flatnonzero(~self.new).tolist():
+            left, right = int(self.first[row]), int(ends[row])
+            some = slice(bisect_right(stops, left), bisect_left(starts, right))
+            holes = list(zip(starts[some], stops[some], strict=True))
+            found[row] = sum(min(stop, right) - max(start, left) for start, stop in holes)
+            # What it leaves of them.
+            starts[some] = [start for start, _ in holes if start < left] + [right for _, stop in holes if stop > right]
+            stops[some] = [left for start, _ in holes if start < left] + [stop for _, stop in holes if stop > right]
+        return found
 
     @cached_property
     def missing(self) -> int:
         """Bytes that were acknowledged, and passed before no acknowledgement of them."""
         start, end, _ = self._holes
-        late, inside = self._late
         _, number, _ = self._acks
         most = int(number[-1])
-        filled = int(self.payload[late[inside]].sum())
+        filled = int(self.fresh[~self.new].sum())
         holes = int((np.minimum(end, most) - np.minimum(start, most)).sum())
         unseen = most - int((self.first + self.payload).max()) - 2  # the FIN
         return max(0, holes - filled) + max(0, unseen)
@@ -262,7 +273,7 @@ class Transfer:
         seen = self.t[late].copy()
         count = np.maximum(1, np.round(self.payload[late] / self.segment))
         if len(start):
-            place = np.clip(np.searchsorted(start, self.first[late], "right") - 1, 0, None)
+            place = np.searchsorted(start, (self.first + self.payload)[late], "left") - 1
             seen[inside] = when[place[inside]]
         lost = ~inside | (self.t[late] - seen > soonest)
         return seen[lost], count[lost]
