@@ -145,16 +145,19 @@ class Calibration:
 def calibrate(
     files: Iterable[str | os.PathLike[str]],
     *,
+    up: bool | None = None,
     seed: int = 1,
     jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Calibration:
-    """Estimate a link from files that irtt, iperf3, flent or tcpdump wrote of it at one time.
+    """Estimate a link from files that irtt, iperf3, flent, crusader or tcpdump wrote of it at one time.
 
     Parameters
     ----------
     files : iterable of path
         The measurement: a probe of the round trip, and transfers beside it; or captures of transfers.
+    up : bool
+        Of a file with both directions one after the other, as crusader writes, the upload or the download.
     seed : int
         The seed of the links that are tried; equal seeds give equal answers.
     jobs : int
@@ -169,7 +172,7 @@ def calibrate(
     ValueError
         If a file is torn or of another tool, or nothing follows from the files; the text has commands that would do.
     """
-    found = recorded(files, progress and (lambda part: progress(READING * part)))
+    found = recorded(files, progress and (lambda part: progress(READING * part)), up)
     base, trip = _base(found)
     view = _view(found, base)
     packet = found.hosts[0].packet
