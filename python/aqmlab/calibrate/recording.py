@@ -87,6 +87,8 @@ class Recording:
     names: Sequence[str] = field(default=())
     own: bool = False
     """Whether the round trips are those of the data, as there was no probe."""
+    arrivals: tuple[Array, Array] | None = None
+    """Of the first seconds, times in s and the bytes of IP packets by then, if known more finely than `step`."""
 
     @property
     def seconds(self) -> float:
@@ -185,6 +187,7 @@ def together(found: Sequence[Measured], up: bool | None = None) -> Recording:
         all(transfer.exact and not transfer.omitted for _, transfer in transfers),
         [one.name for one in both],
         own,
+        _arrivals(*transfers[0], zero) if len(transfers) == 1 else None,
     )
 
 
@@ -202,6 +205,13 @@ def _of_one_way(
     if not chosen:
         raise Unusable(f"{names}: no {'upload' if up else 'download'} in it: leave out --direction")
     return chosen
+
+
+def _arrivals(one: Measured, transfer: Transfer, zero: float) -> tuple[Array, Array] | None:
+    if not transfer.arrivals:
+        return None
+    times, octets = np.array(transfer.arrivals).T
+    return times + (one.began or 0.0) - zero, octets * (transfer.segment + transfer.headers) / transfer.segment
 
 
 def _at_once(one: Measured, transfer: Transfer, other: Measured, its: Transfer) -> bool:

@@ -41,6 +41,14 @@ def calibrate(
         Direction | None,
         typer.Option(help="Of a file with both directions one after the other, as of crusader, which of them."),
     ] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your own queue in that direction: its scenario, or what aqmlab import reads, such as the output of "
+            "tc qdisc show. With it the wait in another queue is estimated, as in a provider's. May be repeated.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the links that are tried.")] = 1,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -66,7 +74,7 @@ def calibrate(
     try:
         with progress_bar() as show:
             up = None if direction is None else direction is Direction.UP
-            found = estimated(measurements, up=up, seed=seed, jobs=jobs, progress=show)
+            found = estimated(measurements, up=up, own=own or [], seed=seed, jobs=jobs, progress=show)
     except ValueError as error:
         stop(BAD_USAGE, str(error))
     deliver(found, json, out, lambda folder: _save(found, folder, formats))

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
-from aqmlab.exchange.measured.measurement import Failed, Measured, Transfer, pings
+from aqmlab.exchange.measured.measurement import BEGINNING, Failed, Measured, Transfer, pings
 
 MAGIC = (0x5372AB82AE7C59CB).to_bytes(8, "little")
 """The first bytes of its files."""
@@ -55,6 +55,7 @@ def read(name: str, content: bytes) -> Iterator[Measured]:
                 seconds=every * len(rates),
                 up=not group["download"],
                 headers=headers,
+                arrivals=[point for point in points if point[0] < rates[0][0] + BEGINNING],
             ),
         )
     if document["pings"]:
