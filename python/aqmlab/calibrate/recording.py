@@ -124,7 +124,7 @@ def together(found: Sequence[Measured], up: bool | None = None) -> Recording:
     if not probes:
         raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
     probe = max(probes, key=lambda one: len(one.delays))
-    transfers = _of_one_way(transfers, up, names)
+    transfers = _of_one_way(transfers, up)
     own = probe.transfer is not None
     both = [*([] if own else [probe]), *(one for one, _ in transfers)]
     if any(one.began is None for one in both):
@@ -191,10 +191,9 @@ def together(found: Sequence[Measured], up: bool | None = None) -> Recording:
     )
 
 
-def _of_one_way(
-    transfers: list[tuple[Measured, Transfer]], up: bool | None, names: str
-) -> list[tuple[Measured, Transfer]]:
+def _of_one_way(transfers: list[tuple[Measured, Transfer]], up: bool | None) -> list[tuple[Measured, Transfer]]:
     """Return the transfers of the direction that is asked for; without any of the other these may be all."""
+    names = ", ".join(one.name for one, _ in transfers)
     ways = {way: [each for each in transfers if each[1].up is way] for way in (True, False)}
     if ways[True] and ways[False]:
         if any(_at_once(*one, *other) for one in ways[True] for other in ways[False]):

@@ -45,8 +45,8 @@ def calibrate(
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Your own queue in that direction: its scenario, or what aqmlab import reads, such as the output of "
-            "tc qdisc show. With it the wait in another queue is estimated, as in a provider's. May be repeated.",
+            help="Your own queue in that direction: its scenario, or what aqmlab import reads, as the router's files. "
+            "With it the wait in another queue is estimated, as in a provider's. May be repeated.",
         ),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the links that are tried.")] = 1,

@@ -27,8 +27,8 @@ UNLIKE = (
 )
 
 
-def text(found: Calibration) -> str:
-    """Lay out a calibration: the link, the discipline, and its files."""
+def text(found: Calibration, columns: int = WIDTH) -> str:
+    """Lay out a calibration in a number of columns: the link, the discipline, and its files."""
     rows = [
         ("Rate of IP packets", found.rate, 1e6, "Mbit/s"),
         ("Round trip without queue", found.base_rtt, 1e-3, "ms"),
@@ -37,14 +37,14 @@ def text(found: Calibration) -> str:
     ]
     lines = [f"{name:<26}{_interval(value, unit)} {symbol}" for name, value, unit, symbol in rows]
     for name, words in (("Rate over time", _variation(found)), ("Burst of a shaper", _burst(found))):
-        lines += _row(name, words)
-    lines += _row("Wait in another queue", _elsewhere(found))
+        lines += _row(name, words, columns)
+    lines += _row("Wait in another queue", _elsewhere(found), columns)
     ranked = sorted(found.families.items(), key=lambda each: -each[1])
-    lines += ["", *textwrap.wrap(_discipline(found), WIDTH), ""]
+    lines += ["", *textwrap.wrap(_discipline(found), columns), ""]
     lines += [f"  {name:<10}{100 * probability:5.1f} %" for name, probability in ranked]
-    lines += ["", *textwrap.wrap(_basis(found), WIDTH)]
+    lines += ["", *textwrap.wrap(_basis(found), columns)]
     if not found.fits:
-        lines += ["", *textwrap.wrap(UNLIKE, WIDTH)]
+        lines += ["", *textwrap.wrap(UNLIKE, columns)]
     return "\n".join(lines)
 
 
@@ -53,8 +53,8 @@ def _interval(value: Interval, unit: float) -> str:
     return f"{middle:>8}  (90 %: {low} to {high})"
 
 
-def _row(name: str, words: str) -> list[str]:
-    return textwrap.wrap(f"{name:<26}  {words}", WIDTH, subsequent_indent=" " * 28, break_on_hyphens=False)
+def _row(name: str, words: str, columns: int) -> list[str]:
+    return textwrap.wrap(f"{name:<26}  {words}", columns, subsequent_indent=" " * 28, break_on_hyphens=False)
 
 
 def _variation(found: Calibration) -> str:
