@@ -180,9 +180,9 @@ oracle-linux: setup ## compare with stored runs of the Linux kernel, or with the
 	PYTHONPATH=tests $(BIN)/python -m oracle.linux $(if $(ROWS),--rows '$(ROWS)') $(if $(LIVE),--live \
 	  $(foreach key,$(LINUX_KEYS),$(if $(filter command,$(origin $(key))),'$(key)=$($(key))')))
 
-# Some only: CASES='3 17', or KEPT=1; what is not stored is recorded by `make kernel`'s kernel with RECORD=1.
+# Some only: CASES='3 17', or KEPT=1; what is estimated beside: DIRECT=1; what is not stored is recorded by `make kernel`'s kernel with RECORD=1.
 calibrate-judge: setup ## aqmlab calibrate against recordings of the Linux kernel with hidden parameters: half an hour
-	PYTHONPATH=tests $(BIN)/python -m oracle.calibrate $(if $(CASES),--cases $(CASES)) $(if $(KEPT),--kept) $(if $(RECORD),--record)
+	PYTHONPATH=tests $(BIN)/python -m oracle.calibrate $(if $(CASES),--cases $(CASES)) $(if $(KEPT),--kept) $(if $(RECORD),--record) $(if $(DIRECT),--direct)
 
 # Its runs with TCP go to the file of stored runs with CLOSED=record. Some laws only: LAWS='lred pi'. What is missing is said.
 test-kernel: setup guest ## hold the kernel's queue disciplines against ours: compiled here, and in a guest's kernel: ten minutes

@@ -22,6 +22,11 @@ class Mine(aqmlab.AQM):
 USES = {
     "archive": ("rocrate", FOLDER + COMMAND.format(["seal", "out", "-o", "out.zip"])),
     "cluster": ("distributed", COMMAND.format(["sweep", "quickstart", "--cluster", "tcp://localhost:1"])),
+    "crusader": (
+        "cramjam",
+        "open('a.crr', 'wb').write(bytes.fromhex('cb597cae82ab72530200000000000000'))\n"
+        + COMMAND.format(["calibrate", "a.crr"]),
+    ),
     "gym": ("gymnasium", "import aqmlab.gym\n"),
     "hdf5": ("h5py", FOLDER + COMMAND.format(["export", "out", "-o", "out.h5"])),
     "notebook": ("anywidget", "import aqmlab; aqmlab.Scenario.load('quickstart').play()\n"),

@@ -19,6 +19,7 @@ import pytest
 from conftest import TINY, Cli
 from hypothesis import given
 from hypothesis import strategies as st
+from test_crusader import result, written
 
 from aqmlab import Scenario
 from aqmlab.cli.playground import addressed
@@ -333,3 +334,12 @@ def test_a_browser_in_the_terminal_does_not_hold_up_the_page(monkeypatch: pytest
     monkeypatch.setattr(webbrowser, "open", lambda url: left.wait(20))
     playground._open("http://127.0.0.1/")
     left.set()
+
+
+def test_page_names_the_command_whose_option_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="no probe of the round trip") as refused:
+        opened({MEASURED[1].name: MEASURED[1].read_bytes()})
+    assert "an option of" not in str(refused.value)
+    both = written(tmp_path, result())
+    with pytest.raises(ValueError, match=r"choose --direction up or down, an option of `aqmlab calibrate`, whose"):
+        opened({both.name: both.read_bytes()})

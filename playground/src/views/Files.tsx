@@ -6,11 +6,13 @@ import type { Lab } from "../model/lab.js";
 export function Files(props: { lab: Lab; place: HTMLElement; onOpen: () => void }) {
   const { lab, place } = props;
   const [done, setDone] = createSignal<number | null>(null);
+  const [names, setNames] = createSignal("");
   const [said, setSaid] = createSignal<Opened | null>(null);
 
   async function open(files: readonly File[]) {
     if (files.length === 0 || done() !== null) return;
     lab.setTrouble(null);
+    setNames(files.map((file) => file.name).join(", "));
     setDone(0);
     try {
       const found = await opened(files, setDone);
@@ -44,7 +46,7 @@ export function Files(props: { lab: Lab; place: HTMLElement; onOpen: () => void 
         <input
           type="file"
           multiple
-          title="A scenario, what tc shows, a router's configuration, or a measurement by irtt, iperf3 or flent; or drop them on the page. They stay on this machine."
+          title="A scenario, what tc shows, a router's configuration, or a measurement by irtt, iperf3, flent, crusader or tcpdump; or drop them on the page. They stay on this machine."
           disabled={done() !== null}
           onChange={(event) => {
             void open([...(event.currentTarget.files ?? [])]);
@@ -53,7 +55,8 @@ export function Files(props: { lab: Lab; place: HTMLElement; onOpen: () => void 
         />
       </label>
       <Show when={done() !== null}>
-        <progress value={done() ?? 0} aria-label="Reading the files" />
+        <progress value={done() ?? 0} aria-label={`Reading ${names()}`} />
+        <span>Reading {names()}</span>
       </Show>
       <Show when={said()}>
         {(found) => (

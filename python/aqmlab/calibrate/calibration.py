@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from aqmlab import _core
+from aqmlab.calibrate.burst import NO_START, burst
+from aqmlab.calibrate.elsewhere import Own, elsewhere, own_queue
 from aqmlab.calibrate.hypothesis import FAMILIES, KINDS, Load
 from aqmlab.calibrate.inference import Posterior, infer
+from aqmlab.calibrate.interval import Interval, Told
 from aqmlab.calibrate.recording import Recording, Unusable, recorded
+from aqmlab.calibrate.variation import Variation, alike, variation
 from aqmlab.calibrate.view import View, busy, plateau, statistics, windows
 from aqmlab.presenters import presented
 from aqmlab.runs.replication import run
@@ -40,19 +44,6 @@ _BASE = 20
 """The rank among the shortest round trips of one that is surely no shorter than the true one; at most a tenth."""
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A value, and the ends between which it is with a probability of 90 %."""
-
-    value: float
-    low: float
-    high: float
-
-    def document(self) -> dict[str, float]:
-        """Return what ``--json`` prints."""
-        return {"value": self.value, "low": self.low, "high": self.high}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration:
     """A link as measurements show it.
@@ -71,6 +62,10 @@ class Calibration:
     fair: float
     posterior: Posterior
     view: View
+    variation: Variation
+    burst: Told
+    elsewhere: Told
+    """The wait in s of one of ten packets, and the longer ones, in another queue than one's own."""
 
     @property
     def family(self) -> str | None:
@@ -131,6 +126,9 @@ class Calibration:
             "family": self.family,
             "fair": self.fair,
             "fits": self.fits,
+            "variation": self.variation.document(),
+            "burst": self.burst.document(),
+            "wait_elsewhere": self.elsewhere.document(),
             "other_traffic": self.other,
             "measurements": list(self.recording.names),
             "simulated": len(self.posterior.points),
@@ -145,16 +143,22 @@ class Calibration:
 def calibrate(
     files: Iterable[str | os.PathLike[str]],
     *,
+    up: bool | None = None,
+    own: Sequence[str | os.PathLike[str]] = (),
     seed: int = 1,
     jobs: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Calibration:
-    """Estimate a link from files that irtt, iperf3, flent or tcpdump wrote of it at one time.
+    """Estimate a link from files that irtt, iperf3, flent, crusader or tcpdump wrote of it at one time.
 
     Parameters
     ----------
     files : iterable of path
         The measurement: a probe of the round trip, and transfers beside it; or captures of transfers.
+    up : bool
+        Of a file with both directions one after the other, as crusader writes, the upload or the download.
+    own : sequence of path
+        What describes one's own queue: a scenario, or files that `aqmlab import` reads. They tell the wait elsewhere.
     seed : int
         The seed of the links that are tried; equal seeds give equal answers.
     jobs : int
@@ -169,11 +173,29 @@ def calibrate(
     ValueError
         If a file is torn or of another tool, or nothing follows from the files; the text has commands that would do.
     """
-    found = recorded(files, progress and (lambda part: progress(READING * part)))
+    told = progress and (lambda part: progress(READING + (1 - READING) * part))
+    found = recorded(files, progress and (lambda part: progress(READING * part)), up)
+    return calibrated(found, own_queue(own, found.up) if own else None, seed, jobs, told)
+
+
+def calibrated(
+    found: Recording,
+    own: Own | None = None,
+    seed: int = 1,
+    jobs: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Calibration:
+    """Estimate a link from a recording of it; see `calibrate`."""
+    view, trip, load = known(found)
+    every = statistics(view, load.base, found.hosts[0].packet)
+    seen = {name: value for name, value in every.items() if found.start or not _early(name)}
+    return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, progress), own, jobs)
+
+
+def known(found: Recording) -> tuple[View, Interval, Load]:
+    """Return what a recording says without simulations: how it looks, the round trip, and where the rest may be."""
     base, trip = _base(found)
-    view = _view(found, base)
-    packet = found.hosts[0].packet
-    seen = {name: value for name, value in statistics(view, base, packet).items() if found.start or not _early(name)}
+    view, packet = _view(found, base), found.hosts[0].packet
     rate = plateau(view, packet)
     longest = float(max(view.delay.max(), np.nanmax(view.tcp, initial=0.0)))
     _require_load(found, view, longest, packet * 8 / rate)
@@ -193,8 +215,7 @@ def calibrate(
         sparse=found.interval,
         own=found.own,
     )
-    told = progress and (lambda part: progress(READING + (1 - READING) * part))
-    return _answer(found, view, trip, seen, infer(load, seen, seed, jobs, told))
+    return view, trip, load
 
 
 def _early(name: str) -> bool:
@@ -240,11 +261,20 @@ def _require_load(found: Recording, view: View, longest: float, packet: float) -
         )
 
 
-def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, float], post: Posterior) -> Calibration:
+def _answer(
+    found: Recording,
+    view: View,
+    trip: Interval,
+    seen: Mapping[str, float],
+    post: Posterior,
+    own: Own | None,
+    jobs: int | None,
+) -> Calibration:
     values = [post.load.values(point) for point in post.points]
     off = np.array([np.exp(seen["rate"] - one["rate"]) for one in post.found])
     rates = np.array([one["rate"] for one in values]) * off
     buffers = np.array([one["buffer"] for one in values])
+    packet = found.hosts[0].packet
     rate = _quantiles(rates, post.weights, 0.006)
     # It holds what was seen in it; if it never was full, nothing else bounds it from below.
     fair = post.probability(lambda kind: KINDS[kind].fair)
@@ -264,6 +294,9 @@ def _answer(found: Recording, view: View, trip: Interval, seen: Mapping[str, flo
         fair,
         post,
         view,
+        variation(view, trip.value, packet, found.arrivals is None, *alike(post, jobs)),
+        burst(view, found.arrivals, trip.value, packet) if found.start else Told(None, NO_START),
+        elsewhere(view, post.load, own, jobs),
     )
 
 

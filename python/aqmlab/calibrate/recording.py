@@ -88,6 +88,8 @@ class Recording:
     names: Sequence[str] = field(default=())
     own: bool = False
     """Whether the round trips are those of the data, as there was no probe."""
+    arrivals: tuple[Array, Array] | None = None
+    """Of the first seconds, times in s and the bytes of IP packets by then, if known more finely than `step`."""
 
     @property
     def seconds(self) -> float:
@@ -95,19 +97,24 @@ class Recording:
         return self.step * len(self.rate)
 
 
-def recorded(files: Iterable[str | os.PathLike[str]], progress: Callable[[float], None] | None = None) -> Recording:
+def recorded(
+    files: Iterable[str | os.PathLike[str]],
+    progress: Callable[[float], None] | None = None,
+    up: bool | None = None,
+) -> Recording:
     """Read files of one measurement. ``progress`` is called with the part of captures that is read.
 
+    ``up`` chooses the uploads or the downloads of a file that has both, one after the other.
     Raise OSError if a file cannot be read, and ValueError if it is torn or of another tool, or nothing follows from it.
     """
     paths = [Path(file) for file in files]
     captures = [path for path in paths if captured.is_capture(path)]
     found = [one for path in paths if path not in captures for one in measured.read(path)]
-    return together(found + (captured.read(captures, progress) if captures else []))
+    return together(found + (captured.read(captures, progress) if captures else []), up)
 
 
-def together(found: Sequence[Measured]) -> Recording:
-    """Put measurements together that tools made at one time."""
+def together(found: Sequence[Measured], up: bool | None = None) -> Recording:
+    """Put measurements together that tools made at one time; of both directions, those of one."""
     transfers = [(one, one.transfer) for one in found if one.transfer and one.rates]
     # The round trips of the data will do if there is no probe.
     probes = [one for one in found if one.delays and not one.transfer] or [one for one, _ in transfers if one.delays]
@@ -118,9 +125,7 @@ def together(found: Sequence[Measured]) -> Recording:
     if not probes:
         raise Unusable(f"{names}: no probe of the round trip beside the transfer: {_HOW}")
     probe = max(probes, key=lambda one: len(one.delays))
-    ways = {transfer.up for _, transfer in transfers}
-    if len(ways) > 1:
-        raise Unusable(f"{names}: uploads and downloads at once, each of which delays the other: {_HOW}")
+    transfers = _of_one_way(transfers, up)
     own = probe.transfer is not None
     both = [*([] if own else [probe]), *(one for one, _ in transfers)]
     if any(one.began is None for one in both):
@@ -144,7 +149,7 @@ def together(found: Sequence[Measured]) -> Recording:
     within = (times >= begin) & (times < end)
     step = max(_step(one.rates) for one, _ in transfers)
     count = int(min(last, LONGEST) / step + 1e-6)
-    if count * step < SHORTEST or within.sum() < FEWEST:
+    if count * step < SHORTEST - 1e-6 or within.sum() < FEWEST:
         raise Unusable(
             f"{names}: {min(count * step, last):.1f} s of load with {within.sum()} probes, too short to tell: {_HOW}"
         )
@@ -181,11 +186,38 @@ def together(found: Sequence[Measured]) -> Recording:
         repeated if known else np.full(count, np.nan),
         trips[0],
         None if None in counted else sum(one or 0.0 for one in counted),
-        ways.pop(),
+        transfers[0][1].up,
         all(transfer.exact and not transfer.omitted for _, transfer in transfers),
         [one.name for one in both],
         own,
+        _arrivals(*transfers[0], zero) if len(transfers) == 1 else None,
     )
+
+
+def _of_one_way(transfers: list[tuple[Measured, Transfer]], up: bool | None) -> list[tuple[Measured, Transfer]]:
+    """Return the transfers of the direction that is asked for; without any of the other these may be all."""
+    names = ", ".join(one.name for one, _ in transfers)
+    ways = {way: [each for each in transfers if each[1].up is way] for way in (True, False)}
+    if ways[True] and ways[False]:
+        if any(_at_once(*one, *other) for one in ways[True] for other in ways[False]):
+            raise Unusable(f"{names}: uploads and downloads at once, each of which delays the other: {_HOW}")
+        if up is None:
+            raise Unusable(f"{names}: an upload and a download after each other: choose --direction up or down")
+    chosen = transfers if up is None else ways[up]
+    if not chosen:
+        raise Unusable(f"{names}: no {'upload' if up else 'download'} in it: leave out --direction")
+    return chosen
+
+
+def _arrivals(one: Measured, transfer: Transfer, zero: float) -> tuple[Array, Array] | None:
+    if not transfer.arrivals:
+        return None
+    times, octets = np.array(transfer.arrivals).T
+    return times + (one.began or 0.0) - zero, octets * (transfer.segment + transfer.headers) / transfer.segment
+
+
+def _at_once(one: Measured, transfer: Transfer, other: Measured, its: Transfer) -> bool:
+    return _begin(one) < _begin(other) + its.seconds and _begin(other) < _begin(one) + transfer.seconds
 
 
 def _times(values: Iterable[float | None]) -> Array:

@@ -55,12 +55,18 @@ def windows(view: View, packet: float) -> Array:
 
 
 def busy(view: View, packet: float) -> float:
-    """Return the share of bins in which the queue is never empty, as probes or the data themselves see it."""
+    """Return the share of bins in which the queue is never empty."""
+    return float(np.mean(queued(view, packet)))
+
+
+def queued(view: View, packet: float) -> NDArray[np.bool_]:
+    """Return in which bins the queue is never empty, as probes or the data themselves see it."""
     least = np.full(len(view.rate), np.inf)
     np.minimum.at(least, np.minimum((view.times / view.step).astype(int), len(least) - 1), view.delay)
     # A flow's own queue is seen by the flow alone.
     least = np.where(np.isfinite(least), np.fmax(least, np.nan_to_num(view.tcp)), 0.0)
-    return float(np.mean(least > BELOW * packet * 8 / plateau(view, packet)))
+    found: NDArray[np.bool_] = least > BELOW * packet * 8 / plateau(view, packet)
+    return found
 
 
 def plateau(view: View, packet: float) -> float:

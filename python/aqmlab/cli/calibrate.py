@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,15 +20,35 @@ SCENARIO = "calibrated.toml"
 """The file of the link."""
 
 
+class Direction(StrEnum):
+    """The directions of a measurement, seen from the host that has the file."""
+
+    UP = "up"
+    DOWN = "down"
+
+
 def calibrate(
     measurements: Annotated[
         list[str],
         typer.Argument(
             metavar="FILE...",
             help="What irtt, iperf3 (-J) and flent wrote of one link at one time: a probe of the round trip that began "
-            "before the load, and transfers over TCP. Or captures of transfers (tcpdump -s 96), at one end or both.",
+            "before the load, and transfers over TCP. Or a result of crusader. Or captures of transfers "
+            "(tcpdump -s 96), at one end or both.",
         ),
     ],
+    direction: Annotated[
+        Direction | None,
+        typer.Option(help="Of a file with both directions one after the other, as of crusader, which of them."),
+    ] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Your own queue in that direction: its scenario, or what aqmlab import reads, as the router's files. "
+            "With it the wait in another queue is estimated, as in a provider's. May be repeated.",
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the links that are tried.")] = 1,
     jobs: options.Jobs = None,
     json: options.Json = False,
@@ -52,7 +73,8 @@ def calibrate(
         require_writable_folder(out, [CALIBRATION, SCENARIO, *figure_files(["figure"], formats)])
     try:
         with progress_bar() as show:
-            found = estimated(measurements, seed=seed, jobs=jobs, progress=show)
+            up = None if direction is None else direction is Direction.UP
+            found = estimated(measurements, up=up, own=own or [], seed=seed, jobs=jobs, progress=show)
     except ValueError as error:
         stop(BAD_USAGE, str(error))
     deliver(found, json, out, lambda folder: _save(found, folder, formats))

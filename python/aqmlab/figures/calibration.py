@@ -14,6 +14,25 @@ if TYPE_CHECKING:
     from aqmlab.figures.model import Array
 
 
+KINDS = {
+    "droptail": "drop tail",
+    "headdrop": "head drop",
+    "red": "RED",
+    "codel": "CoDel",
+    "fq_codel": "FQ-CoDel",
+    "pie": "PIE",
+}
+"""The names of the kinds of queues for readers."""
+
+ABOVE = 1.5
+"""By this factor of the link's rate peaks may be above it before they are cut off."""
+
+NOTE = (
+    "Losses, and the dips after them, come at other times in a simulation: compare how deep and how often they are. "
+    "Peaks above the link's rate are data that waited for a lost segment, and came all at once."
+)
+
+
 def figure(found: Calibration, simulated: View) -> Figure:
     """Show the rate and the queue's delay of both over time, and how the delays are distributed."""
     both = {"measured": found.view, "simulated": simulated}
@@ -26,18 +45,21 @@ def figure(found: Calibration, simulated: View) -> Figure:
         Curve(x=one.times, y=one.delay * 1e3, name=name, colour=colours[name], width=0.9) for name, one in both.items()
     ]
     shares = [_distribution(one, name, colours[name]) for name, one in both.items()]
-    time, delay = Axis("Time under load (s)", 0.0), "Delay above the base (ms)"
+    time, delay = Axis("Time under load (s)", 0.0), "Wait in the queue (ms)"
+    highest = min(ABOVE * found.rate.value, max(float(one.rate.max()) for one in both.values())) / 1e6
+    sent = "data" if found.recording.own else "probes"
     panels = [
-        Panel(title="", x=time, y=Axis("Rate of IP packets (Mbit/s)", 0.0), shapes=rates),
+        Panel(title="", x=time, y=Axis("Rate of IP packets (Mbit/s)", 0.0, 1.05 * highest), shapes=rates),
         Panel(title="", x=time, y=Axis(delay, 0.0), shapes=delays),
-        Panel(title="", x=Axis(delay, 0.0), y=Axis("Share of the probes", 0.0, 1.0), shapes=shares),
+        Panel(title="", x=Axis(delay, 0.0), y=Axis(f"Share of {sent} that wait no longer", 0.0, 1.0), shapes=shares),
     ]
-    kind = found.posterior.kinds[found.best]
+    kind = KINDS[found.posterior.kinds[found.best]]
     return Figure(
         title=f"The measurement, and the simulated link that is most like it ({kind})",
         rows=[[Grid(panels=panels[:2], same_x=True, height=2.2)], [Grid(panels=panels[2:], height=2.2)]],
         name="calibration",
         legend=True,
+        small_print=NOTE,
     )
 
 

@@ -27,8 +27,8 @@ UNLIKE = (
 )
 
 
-def text(found: Calibration) -> str:
-    """Lay out a calibration: the link, the discipline, and its files."""
+def text(found: Calibration, columns: int = WIDTH) -> str:
+    """Lay out a calibration in a number of columns: the link, the discipline, and its files."""
     rows = [
         ("Rate of IP packets", found.rate, 1e6, "Mbit/s"),
         ("Round trip without queue", found.base_rtt, 1e-3, "ms"),
@@ -36,18 +36,62 @@ def text(found: Calibration) -> str:
         ("Buffer, as time", found.buffer_time, 1e-3, "ms"),
     ]
     lines = [f"{name:<26}{_interval(value, unit)} {symbol}" for name, value, unit, symbol in rows]
+    for name, words in (("Rate over time", _variation(found)), ("Burst of a shaper", _burst(found))):
+        lines += _row(name, words, columns)
+    lines += _row("Wait in another queue", _elsewhere(found), columns)
     ranked = sorted(found.families.items(), key=lambda each: -each[1])
-    lines += ["", *textwrap.wrap(_discipline(found), WIDTH), ""]
+    lines += ["", *textwrap.wrap(_discipline(found), columns), ""]
     lines += [f"  {name:<10}{100 * probability:5.1f} %" for name, probability in ranked]
-    lines += ["", *textwrap.wrap(_basis(found), WIDTH)]
+    lines += ["", *textwrap.wrap(_basis(found), columns)]
     if not found.fits:
-        lines += ["", *textwrap.wrap(UNLIKE, WIDTH)]
+        lines += ["", *textwrap.wrap(UNLIKE, columns)]
     return "\n".join(lines)
 
 
 def _interval(value: Interval, unit: float) -> str:
     middle, low, high = (f"{one / unit:.4g}" for one in (value.value, value.low, value.high))
     return f"{middle:>8}  (90 %: {low} to {high})"
+
+
+def _row(name: str, words: str, columns: int) -> list[str]:
+    return textwrap.wrap(f"{name:<26}  {words}", columns, subsequent_indent=" " * 28, break_on_hyphens=False)
+
+
+def _variation(found: Calibration) -> str:
+    one = found.variation
+    if one.ratio is None or one.lowest is None or one.highest is None:
+        return f"cannot tell: {one.because}"
+    means = f"in means of {one.window:.2g} s"
+    if one.varies is False:
+        return f"constant: the highest is at most {one.ratio.high:.3g} times the lowest, {means}"
+    factor = f"by a factor of {one.ratio.value:.3g} (90 %: {one.ratio.low:.3g} to {one.ratio.high:.3g}), {means}"
+    span = f"from {one.lowest / 1e6:.3g} to {one.highest / 1e6:.3g} Mbit/s, {factor}"
+    if one.varies is None:
+        return f"{span}: cannot tell whether it is the link that varies: {one.because}"
+    stays = one.every and f"; stays above or below the middle for {one.every.low:.2g} to {one.every.high:.2g} s"
+    return f"varies {span}{stays or ''}"
+
+
+def _burst(found: Calibration) -> str:
+    one = found.burst.interval
+    if one is None:
+        return f"cannot tell: {found.burst.because}"
+    if not one.low:
+        return f"none, or at most {one.high / 1e3:.3g} kB"
+    return f"{one.value / 1e3:.3g} kB (90 %: {one.low / 1e3:.3g} to {one.high / 1e3:.3g})"
+
+
+def _elsewhere(found: Calibration) -> str:
+    one = found.elsewhere.interval
+    if one is None:
+        return f"cannot tell: {found.elsewhere.because}"
+    if not one.low:
+        return (
+            f"none is needed: your own queue explains the waits, of which one in ten is above {one.high * 1e3:.3g} ms"
+        )
+    return (
+        f"{one.low * 1e3:.3g} to {one.high * 1e3:.3g} ms in one of ten packets, or more (90 %): not in your own queue"
+    )
 
 
 def _discipline(found: Calibration) -> str:

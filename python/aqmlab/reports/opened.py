@@ -7,6 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+COLUMNS = 80
+"""Of the description of a link, beside its picture."""
+
 
 def opened(files: Mapping[str, bytes], progress: Callable[[float], None] | None = None) -> dict[str, Any]:
     """Make a scenario of files: that of the calibrated link if all are measurements, otherwise of what they state.
@@ -36,10 +39,12 @@ def opened(files: Mapping[str, bytes], progress: Callable[[float], None] | None 
         for path, name in paths.items():
             path.parent.mkdir()
             path.write_bytes(files[name])
+        are_measured = all(map(_is_measured, paths))
         try:
-            return _calibrated(list(paths), progress) if all(map(_is_measured, paths)) else _imported(list(paths))
+            return _calibrated(list(paths), progress) if are_measured else _imported(list(paths))
         except ValueError as error:
-            option = ", an option of `aqmlab import`, whose scenario opens here" if " --" in str(error) else ""
+            sought, command = (" --direction", "calibrate") if are_measured else (" --", "import")
+            option = f", an option of `aqmlab {command}`, whose scenario opens here" if sought in str(error) else ""
             raise ValueError(_named(str(error), paths) + option) from None
 
 
@@ -67,7 +72,7 @@ def _calibrated(paths: list[Path], progress: Callable[[float], None] | None) -> 
 
     found = calibrate(paths, progress=progress)
     picture = matplotlib.images(calibration.figure(found, found.simulated()), ["svg"])["svg"]
-    words = _named(text(found), {path: path.name for path in paths})
+    words = _named(text(found, COLUMNS), {path: path.name for path in paths})
     return {"name": "calibrated.toml", "toml": found.scenario().to_toml(), "words": words, "picture": picture.decode()}
 
 

@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from aqmlab.cli.terminal import progress_bar
-from oracle.calibrate import cases, judge, recordings
+from oracle.calibrate import cases, direct, judge, recordings
 from oracle.linux.kernel import Missing
 
 
@@ -13,7 +13,13 @@ def main() -> int:
     parser.add_argument("--cases", nargs="*", type=int, help="numbers of cases; default: all that are stored")
     parser.add_argument("--kept", action="store_true", help="only the cases kept aside in development")
     parser.add_argument("--record", action="store_true", help="let the kernel record those that are missing: an hour")
+    parser.add_argument("--direct", action="store_true", help="what is estimated beside, on links of the packet engine")
     given = parser.parse_args()
+    if given.direct:
+        with progress_bar(lambda: "calibrating") as progress:
+            text, met = direct.judged(given.kept, progress)
+        print(text)
+        return 0 if met else 1
     numbers = given.cases or [*(() if given.kept else cases.DEVELOPED), *cases.KEPT]
     if given.record:
         with progress_bar(lambda: "recording") as progress:

@@ -1,4 +1,4 @@
-"""Measurements of real networks, to stand beside simulations: the JSON of iperf3, irtt and flent, and captures.
+"""Measurements of real networks, to stand beside simulations: of iperf3, irtt, flent and crusader, and captures.
 
 The metrics of a measurement have the names, units and definitions of ours. What a tool does not measure is absent.
 """
@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-from aqmlab.exchange.measured import autorate, captured, flent, iperf3, irtt
+from aqmlab.exchange.measured import autorate, captured, crusader, flent, iperf3, irtt
 from aqmlab.exchange.measured.measurement import Failed, Measured, Reader, Transfer
 from aqmlab.files import read_whole
 
@@ -22,19 +22,17 @@ __all__ = ["Measured", "Transfer", "read"]
 _COMPRESSED: Mapping[bytes, Callable[[bytes], bytes]] = {b"\x1f\x8b": gzip.decompress, b"BZh": bz2.decompress}
 """The first bytes of compressed files, and what unpacks them."""
 
-_CRUSADER = (0x5372AB82AE7C59CB).to_bytes(8, "little")
-"""The first bytes of its files."""
-
 _WANTED = (
-    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent or tcpdump writes, or that in gzip or bzip2"
+    "must be what `iperf3 -J` or `--json-stream`, `irtt client -o`, flent, crusader or tcpdump writes, or that in gzip "
+    "or bzip2"
 )
 
 
 def read(file: str | os.PathLike[str]) -> list[Measured]:
-    """Read a file of iperf3, irtt, flent, cake-autorate or tcpdump.
+    """Read a file of iperf3, irtt, flent, crusader, cake-autorate or tcpdump.
 
     It may be compressed. It has one measurement; of ``iperf3 --bidir`` and cake-autorate one a direction, of flent
-    one for each direction and each ping, of a capture one for each pair of hosts.
+    and crusader one for each direction and each ping, of a capture one for each pair of hosts.
     Raise OSError if it cannot be read, and ValueError with a line of text if it is empty, torn, of another format, or
     the record of a measurement that failed.
     """
@@ -42,16 +40,13 @@ def read(file: str | os.PathLike[str]) -> list[Measured]:
     if captured.is_capture(path):
         return captured.read([path])
     content = read_whole(path)
-    if content.startswith(_CRUSADER):
-        raise ValueError(f"{path}: a result of crusader, which is not read here: {_WANTED}")
+    if content.startswith(crusader.MAGIC):
+        return _complete(path, lambda: crusader.read(path.name, content))
     text = _unpacked(path, content).decode("utf-8-sig", errors="replace").strip()
     if not text:
         raise ValueError(f"{path}: empty: {_WANTED}")
     if autorate.is_log(text):
-        try:
-            return list(autorate.read(path.name, text))
-        except Failed as error:
-            raise ValueError(f"{path}: {error}") from None
+        return _complete(path, lambda: autorate.read(path.name, text))
     try:
         documents = list(_values(text))
     except json.JSONDecodeError as error:
@@ -60,12 +55,21 @@ def read(file: str | os.PathLike[str]) -> list[Measured]:
         raise ValueError(f"{path}:{error.lineno}: {error.msg}: {remedy}") from None
     except RecursionError:
         raise ValueError(f"{path}: nested too deeply: {_WANTED}") from None
+    return _complete(path, lambda: _read(path.name, documents))
+
+
+def _read(name: str, documents: list[object]) -> Iterator[Measured]:
+    document = _one(documents)
+    reader = _reader(document)
+    if reader is None or not isinstance(document, dict):
+        raise Failed(f"another format: {_WANTED}")
+    return reader(name, document)
+
+
+def _complete(path: Path, read: Callable[[], Iterator[Measured]]) -> list[Measured]:
+    """Return all that a reader finds; raise ValueError with the name of the file if something lacks."""
     try:
-        document = _one(documents)
-        reader = _reader(document)
-        if reader is None or not isinstance(document, dict):
-            raise Failed(f"another format: {_WANTED}")
-        return list(reader(path.name, document))
+        return list(read())
     except Failed as error:
         raise ValueError(f"{path}: {error}") from None
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:

@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from aqmlab.results.result import Metrics
 
 
+BEGINNING = 5.0
+"""Seconds of a transfer of which arrivals are kept."""
+
+
 @dataclass(frozen=True)
 class Transfer:
     """What a tool knows of a transfer over TCP besides its goodput; times are those of `Measured`.
@@ -38,6 +42,8 @@ class Transfer:
         The end of each interval in s, and the segments sent again in it.
     trips : sequence of pair
         The end of each interval in s, and the mean of the connections' round-trip times in s.
+    arrivals : sequence of pair
+        Of the first seconds, times in s and the bytes of payload that had arrived by then, if finer than the rates.
     idle : sequence of float
         Round-trip times in s without a queue. With them, ``delays`` of the measurement are those of the transfer.
     """
@@ -53,6 +59,7 @@ class Transfer:
     exact: bool = True
     repeated: Sequence[tuple[float, float]] = field(default=(), repr=False)
     trips: Sequence[tuple[float, float]] = field(default=(), repr=False)
+    arrivals: Sequence[tuple[float, float]] = field(default=(), repr=False)
     idle: Sequence[float] = ()
 
 

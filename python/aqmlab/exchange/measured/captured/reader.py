@@ -12,7 +12,7 @@ import numpy as np
 from aqmlab.exchange.measured.captured.segments import HOW, Conversation, Unfit, conversations
 from aqmlab.exchange.measured.captured.sides import Course, one_side, two_sides
 from aqmlab.exchange.measured.captured.transfer import Transfer
-from aqmlab.exchange.measured.measurement import Failed, Measured, at_once
+from aqmlab.exchange.measured.measurement import BEGINNING, Failed, Measured, at_once
 from aqmlab.exchange.measured.measurement import Transfer as Known
 
 if TYPE_CHECKING:
@@ -164,9 +164,18 @@ def _together(courses: Sequence[Course], up: bool, idle: Sequence[float]) -> Mea
             exact=all(course.opening for course in courses),
             repeated=[((number + 1) * STEP, float(value)) for number, value in enumerate(np.atleast_1d(repeated))],
             trips=[(float(t - zero) + STEP / 2, float(value)) for t, value in trips],
+            arrivals=_beginning(courses, zero),
             idle=[*idle, *(course.base for course in courses)],
         ),
     )
+
+
+def _beginning(courses: Sequence[Course], zero: float) -> list[tuple[float, float]]:
+    """Return what had arrived at each arrival of the first seconds."""
+    times = np.unique(np.concatenate([course.arrived[0] for course in courses]))
+    times = times[times < zero + BEGINNING]
+    octets = np.sum([np.interp(times, *course.arrived, left=0.0) for course in courses], axis=0)
+    return list(zip((times - zero).tolist(), octets.tolist(), strict=True))
 
 
 def _means(at: Array, values: Array, edges: Array) -> list[tuple[float, float]]:
