@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -13,7 +14,7 @@ from aqmlab import _core
 from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidates import DEFAULT, EXCLUDED, Candidate, candidates
-from aqmlab.advice.configuration import Configuration, Half
+from aqmlab.advice.configuration import ETHERNET, Configuration, Half
 from aqmlab.advice.link import Link
 from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, differences, judged
 from aqmlab.advice.routers import ROUTERS, Lacking
@@ -213,7 +214,9 @@ def configurations(link: Link, router: str | None = None) -> dict[str, Configura
 def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
     assert one.kernel
     (router,) = scenario.resolved["link"]
+    ppp = re.search(r"\bppp(oe|oa)-", scenario.resolved["dumbbell"]["framing"])
     down, up = (
-        Half.of(one.kernel, router[key], way) for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
+        Half.of(one.kernel, router[key], way, 0 if ppp else ETHERNET)
+        for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
     )
-    return Configuration(one.kernel, down, up)
+    return Configuration(one.kernel, down, up, f"{ppp[0]}wan" if ppp else "")

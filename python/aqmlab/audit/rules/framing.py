@@ -106,7 +106,7 @@ def misfit(router: Router) -> Iterator[Finding]:
 
 
 def _compared(router: Router, lane: Lane, layer: str, sure: bool) -> tuple[str, Grade] | None:
-    """Compare what a shaper counts with what the link needs: the fault in words, and its grade; None if there is none."""
+    """Compare what a shaper counts with what the link needs: the fault, and its grade; None if there is none."""
     has, needs = counted(router, lane), read(layer)
     if has.cells == "atm" != needs.cells and sure:
         return f"counts ATM's cells, which the link ({layer}) does not have: a tenth of it is lost", Grade.WRONG
