@@ -430,6 +430,7 @@ def test_the_same_command_gives_the_same_answer_whatever_the_threads_and_repeats
     assert one.verdict is Verdict.USE
     assert one.best.label == "fq_codel"
     assert repr(one).startswith("Use fq_codel: voice calls take ")
+    assert "ms with droptail, without a shaper (p95, one way, worst load)" in " ".join(repr(one).split())
     count = len(simulated)
     assert count == 2 * len(one.frame) == 2 * sum(len(each.gains) for each in one.standings) * len(LOADS)
     assert raced(brief, tmp_path / "1").document() == one.document()
@@ -454,6 +455,7 @@ def test_the_answer_names_what_would_not_help(brief: Link, tmp_path: Path) -> No
         Link(brief.named, "fq_codel", brief.users, brief.rtt, brief.dumbbell, by["fq_codel"].queues), tmp_path
     )
     assert "Would not help, not better than fq_codel, your default by 5 %: " in repr(found)
+    assert advice_text.baseline(found) == "fq_codel, your default"
     better = repr(raced(brief, tmp_path / "droptail"))
     assert "Would not help" not in better
 

@@ -121,6 +121,9 @@ def test_a_64th_for_which_sqm_has_no_word_is_mended_by_the_rate(tmp_path: Path) 
     found = audited(tmp_path, "cake", edits, given=Given(100e6, 40e6, 0.03, "bridged-ptm overhead 34"))
     (line,) = mended(found, "overhead")
     assert line.startswith(f"uci set sqm.wan.upload='{40_000 * 0.95 * 64 // 65:.0f}'")
+    (tmp_path / "more").mkdir()
+    found = audited(tmp_path / "more", "cake", [("tc.txt", "overhead 34", "overhead 64")], given=LINKS["cake"])
+    assert all("sqm.wan.overhead='30'" in each for each in mended(found, "overhead"))
 
 
 @pytest.mark.parametrize(

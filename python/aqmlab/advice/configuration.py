@@ -130,7 +130,7 @@ class Configuration:
     def _device(self) -> tuple[str, str]:
         """The device to shape, and what to know of it."""
         if self.ppp:
-            return self.ppp, "the device of PPP: this is OpenWrt's for the interface wan, ppp0 elsewhere"
+            return self.ppp, "OpenWrt's device of PPP for the interface wan; elsewhere it may be ppp0"
         return "eth0", "the device to the modem; if that is PPPoE's, say so by --link-layer"
 
     @property

@@ -71,7 +71,7 @@ def answer(advice: Advice) -> str:
     best, present = advice.best, advice.present
     if advice.verdict is Verdict.USE:
         return (
-            f"Use {best.label}: voice calls take {_ms(best)} ms instead of {_ms(present)} ms with {_baseline(advice)} "
+            f"Use {best.label}: voice calls take {_ms(best)} ms instead of {_ms(present)} ms with {baseline(advice)} "
             "(p95, one way, worst load)"
             f"{_losses(best, present)}, "
             f"pages {best.worst('pages'):.2g} s instead of {present.worst('pages'):.2g} s, and downloads have "
@@ -238,7 +238,7 @@ def _named(advice: Advice, one: Standing) -> str:
     return f"{advice.link.yours}, your default" if one.label == DEFAULT else one.label
 
 
-def _baseline(advice: Advice) -> str:
+def baseline(advice: Advice) -> str:
     """Return what the best is compared with: a plain queue is that of the modem, before which nothing shapes."""
     plain = advice.link.yours == "droptail"
     return "droptail, without a shaper" if plain else _named(advice, advice.present)

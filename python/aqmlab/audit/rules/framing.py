@@ -181,7 +181,8 @@ def _mended(
     has, needs, link = counted(router, lane), read(layer), router.given.rate(lane.way)
     said = (*lane.assumed, *assumed)
     by_words = lane.root.kind in ("cake", "cake_mq") and router.section(lane.device) is None
-    if link and not by_words and needs.cells == "ptm" and has.cells != "atm" and has.overhead >= needs.overhead:
+    enough = needs.overhead <= has.overhead < needs.overhead + ETHERNET and has.cells != "atm"
+    if link and enough and needs.cells == "ptm" and not by_words:
         rate = SHARE * link * PTM  # neither sqm nor a size table has a word for it
         return rate_lines(router, lane, rate), said, router.change(lane, {}, rates=(lane.rate, rate))
     return _lines(router, lane, layer), said, _change(router, lane, layer) if sure else None
