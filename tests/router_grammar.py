@@ -82,7 +82,7 @@ def dummynet(text: str) -> dict[int, dict[str, Any]]:
     for line in text.splitlines():
         if line.startswith("#") or line in ("kldload -n dummynet", "ipfw -q delete 100 101 2> /dev/null"):
             continue
-        if re.fullmatch(r"WAN=\w+  # .*", line):
+        if re.fullmatch(r"WAN=[\w-]+  # .*", line):
             continue
         if line == "sysctl net.inet.ip.fw.one_pass=0":
             goes_on = True

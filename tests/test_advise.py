@@ -291,12 +291,16 @@ def test_the_lines_carry_the_link_layer() -> None:
         return written.tc, written.uci or ""
 
     tc_lines, uci = of("pppoe-llcsnap", "fq_codel")
-    assert "root handle 1: stab overhead 26 mpu 0 linklayer atm htb default 10" in tc_lines
-    assert {"option linklayer 'atm'", "option overhead '26'"} <= {line.strip() for line in uci.splitlines()}
+    assert "root handle 1: stab overhead 40 mpu 0 linklayer atm htb default 10" in tc_lines  # PPP has no header
+    wanted = {"option linklayer 'atm'", "option overhead '40'", "option interface 'pppoe-wan'"}
+    assert wanted <= {line.strip() for line in uci.splitlines()}
+    assert tc_lines.startswith("WAN=pppoe-wan  # ")
     assert "rate 1900kbit" in tc_lines
     tc_lines, _ = of("pppoe-ptm", "fq_codel")
-    assert "stab overhead 16 mpu 0 linklayer ethernet htb" in tc_lines
+    assert "stab overhead 30 mpu 0 linklayer ethernet htb" in tc_lines
     assert "rate 1870kbit" in tc_lines  # 64/65 of it
+    assert "stab overhead 8 mpu 0 linklayer ethernet htb" in of("bridged-ptm", "fq_codel")[0]
+    assert of("pppoa-vcmux", "cake")[0].startswith("WAN=pppoa-wan  # ")
     tc_lines, _ = of("docsis", "cake")
     assert "cake bandwidth 1900kbit besteffort flows rtt 100ms docsis\n" in tc_lines
     assert "cake bandwidth 19000kbit besteffort flows rtt 100ms docsis ingress" in tc_lines
@@ -383,7 +387,8 @@ def test_the_packages_of_openwrt_and_the_device_to_replace_are_named() -> None:
     assert needed["fq_codel"] == needed["cake"] == ["sqm-scripts"]
     assert needed["fq_pie"] == ["sqm-scripts", "kmod-sched-fq-pie"]
     assert needed["red"] == ["tc-full", "kmod-ifb", "kmod-sched-core", "kmod-sched-red"]
-    assert "# replace eth0 by" in (CONFIGURATIONS["pie"].uci or "")
+    assert "# in place of your section of this device" in (CONFIGURATIONS["pie"].uci or "")
+    assert "# eth0: the device to the modem" in (CONFIGURATIONS["pie"].uci or "")
     text = "\n".join(advice_text.configured(CONFIGURATIONS["fq_pie"]))
     assert "/etc/config/sqm (packages sqm-scripts, kmod-sched-fq-pie), then: service sqm restart" in text
 
@@ -426,6 +431,7 @@ def test_the_same_command_gives_the_same_answer_whatever_the_threads_and_repeats
     assert one.verdict is Verdict.USE
     assert one.best.label == "fq_codel"
     assert repr(one).startswith("Use fq_codel: voice calls take ")
+    assert "ms with droptail, without a shaper (p95, one way, worst load)" in " ".join(repr(one).split())
     count = len(simulated)
     assert count == 2 * len(one.frame) == 2 * sum(len(each.gains) for each in one.standings) * len(LOADS)
     assert raced(brief, tmp_path / "1").document() == one.document()
@@ -450,6 +456,7 @@ def test_the_answer_names_what_would_not_help(brief: Link, tmp_path: Path) -> No
         Link(brief.named, "fq_codel", brief.users, brief.rtt, brief.dumbbell, by["fq_codel"].queues), tmp_path
     )
     assert "Would not help, not better than fq_codel, your default by 5 %: " in repr(found)
+    assert advice_text.baseline(found) == "fq_codel, your default"
     better = repr(raced(brief, tmp_path / "droptail"))
     assert "Would not help" not in better
 

@@ -89,6 +89,78 @@ def test_a_fault_is_found_and_nothing_else(fault: dict[str, Any], tmp_path: Path
             assert not parse("mend.sh", f"{lines['tc']}\n").unread
 
 
+@pytest.mark.parametrize(
+    ("rate", "words", "grade", "told"),
+    [
+        # (64 + 30) · 65 / 64 of 64 + 22 bytes are 1.11, and (1500 + 30) · 65 / 64 of 1500 + 22 are 1.021.
+        (
+            "9500kbit",
+            "noatm overhead 22",
+            Grade.DOUBTFUL,
+            "packets of 64 bytes take 10.55 Mbit/s of the link's 10 Mbit/s",
+        ),
+        ("12mbit", "noatm overhead 22", Grade.DOUBTFUL, "at 9.5 Mbit/s packets of 64 bytes take 10.55 Mbit/s"),
+        ("9900kbit", "noatm overhead 22", Grade.WRONG, "even full packets take 10.11 Mbit/s at 9.9 Mbit/s"),
+        ("8mbit", "noatm overhead 22", Grade.NOTE, "packets of 64 bytes take 8.881 Mbit/s of the link's 10 Mbit/s"),
+        ("9500kbit", "noatm overhead 30", None, ""),
+        ("9500kbit", "ptm overhead 30", None, ""),
+    ],
+)
+def test_an_overhead_is_judged_by_what_packets_take_of_the_link(
+    rate: str, words: str, grade: Grade | None, told: str
+) -> None:
+    line = f"tc qdisc replace dev pppoe-wan root cake bandwidth {rate} besteffort {words}\n"
+    found = of_lines(line, Given(up=10e6, layer="pppoe-ptm"))
+    (one,) = (each for each in (*found.findings, *found.notes) if each.rule == "overhead") if grade else (None,)
+    assert (one.grade if one else None) is grade
+    assert told in (one.title if one else "")
+
+
+def test_a_64th_for_which_sqm_has_no_word_is_mended_by_the_rate(tmp_path: Path) -> None:
+    edits = [("tc.txt", "38Mbit diff", "39900Kbit diff"), ("sqm", "38000", "39900")]
+    found = audited(tmp_path, "cake", edits, given=Given(100e6, 40e6, 0.03, "bridged-ptm overhead 34"))
+    (line,) = mended(found, "overhead")
+    assert line.startswith(f"uci set sqm.wan.upload='{40_000 * 0.95 * 64 // 65:.0f}'")
+    (tmp_path / "more").mkdir()
+    found = audited(tmp_path / "more", "cake", [("tc.txt", "overhead 34", "overhead 64")], given=LINKS["cake"])
+    assert all("sqm.wan.overhead='30'" in each for each in mended(found, "overhead"))
+
+
+@pytest.mark.parametrize(
+    ("known", "lacking"),
+    [(Given(), "Give --down and --up,"), (Given(up=40e6), "Give --down,"), (Given(down=100e6), "Give --up,")],
+)
+def test_what_was_not_checked_for_want_of_an_option_is_told(known: Given, lacking: str, tmp_path: Path) -> None:
+    for name in ("cake", "opnsense"):
+        (tmp_path / name).mkdir()
+        untold = {each.rule: each.title for each in audited(tmp_path / name, name, given=known).untold}
+        assert lacking in untold["above-link"]
+        assert ("--link-layer" in untold.get("overhead", "")) == (name == "cake")
+    (tmp_path / "all").mkdir()
+    assert not audited(tmp_path / "all", "cake", given=LINKS["cake"]).untold
+
+
+NOTES = {
+    "other-queue": (
+        [("tc.txt", " nat ", " nonat "), ("sqm", "'nat dual", "'dual")],
+        "nonat in place of nat on pppoe-wan",
+    ),
+    "ingress-unseen": ([("tc.txt", "17213213 pkt", "57213213 pkt")], "17,213,113 of them went through ifb4pppoe-wan"),
+}
+
+
+@pytest.mark.parametrize("rule", NOTES)
+def test_what_may_be_meant_is_a_note(rule: str, tmp_path: Path) -> None:
+    edits, told = NOTES[rule]
+    found = audited(tmp_path, "cake", edits, given=LINKS["cake"])
+    assert not found.findings
+    (note,) = found.notes
+    assert note.rule == rule
+    assert told in note.title
+    assert f"To know:\n- {note.title[:20]}" in repr(found)
+    assert [each["rule"] for each in found.document()["notes"]] == [rule]
+
+
 def mended(found: Audit, rule: str) -> list[str]:
     """Return the lines that mend a rule's findings."""
     return [
@@ -240,7 +312,7 @@ def test_what_advice_prints_is_right(tmp_path: Path) -> None:
 
 
 def test_a_cost_is_a_paired_difference(tmp_path: Path) -> None:
-    given = Given(4e6, 1e6, 0.02)
+    given = Given.of("4mbit", "1mbit", "10-20ms", "")
     edits = [
         ("tc.txt", "38Mbit", "1100Kbit"),
         ("tc.txt", "95Mbit", "3800Kbit"),
@@ -259,6 +331,7 @@ def test_a_cost_is_a_paired_difference(tmp_path: Path) -> None:
     assert more.mean > 0.05  # the modem's queue of half a second, in part
     assert mended.mean < 0.06
     assert 0.2e6 < (above.cost.goodput[1].mean or 0) < 0.95e6
+    assert above.cost.link == "4 Mbit/s down and 1 Mbit/s up, round trips of 10 to 20 ms"
     assert isinstance(unsplit.cost, str)
 
 
@@ -290,7 +363,13 @@ def test_the_command_prints_findings_and_ends_with_their_status(quick_cli: Cli, 
     options = ("--down", "100mbit", "--up", "40mbit", "--rtt", "20ms", "--no-cost")
     done = run(quick_cli, tmp_path, *options)
     assert done.returncode == terminal.FOUND
+    assert done.stdout.startswith("1 fault found.\n")
+    assert (
+        "pppoe-wan: cake, shapes to 41 Mbit/s; runs, and has held packets back 4,620,934 times in 5,612,001"
+        in done.stdout
+    )
     assert "1. wrong: The shaper of pppoe-wan has 41 Mbit/s, which is not below the link's 40 Mbit/s up" in done.stdout
+    assert "packets 5612001, overlimits 4620934" in done.stdout
     assert "tc.txt, line 13: qdisc cake 8005: dev pppoe-wan" in done.stdout
     assert "tc qdisc change dev pppoe-wan root cake bandwidth 38000kbit" in done.stdout
     document = json.loads(run(quick_cli, tmp_path, *options, "--json").stdout)
@@ -301,7 +380,7 @@ def test_the_command_prints_findings_and_ends_with_their_status(quick_cli: Cli, 
 
 
 def test_a_set_that_is_right_ends_with_status_0(quick_cli: Cli, tmp_path: Path) -> None:
-    done = run(quick_cli, tmp_path, "--up", "50mbit")
+    done = run(quick_cli, tmp_path, "--down", "100mbit", "--up", "50mbit", "--link-layer", "pppoe-ptm")
     assert (done.returncode, done.stderr) == (0, "")
     assert "Nothing is wrong with these queues" in done.stdout
 
@@ -312,7 +391,13 @@ def test_a_set_that_is_right_ends_with_status_0(quick_cli: Cli, tmp_path: Path) 
         (["none.txt"], "'none.txt': No such file or directory"),
         (["tc.txt", "--up", "40ms"], "40ms: must be a rate above 0"),
         (["tc.txt", "--rtt", "0ms"], "0ms: must be above 0, from the shortest to the longest"),
-        (["tc.txt", "--link-layer", "cable"], "cable: must be tc's words for CAKE"),
+        (["tc.txt", "--link-layer", "hops"], "hops: must be tc's words for CAKE: docsis, pppoe-ptm,"),
+        (["tc.txt", "--link-layer", "cable"], "cable: must be tc's words for CAKE: docsis"),
+        (
+            ["tc.txt", "--link-layer", "VDSL2"],
+            "VDSL2: must be tc's words for CAKE: pppoe-ptm, or bridged-ptm for VDSL wi",
+        ),
+        (["tc.txt", "--link-layer", "FTTH"], "FTTH: must be tc's words for CAKE: ethernet"),
         (["empty.txt"], "empty.txt: empty: save again"),
         (["iperf3.json"], "iperf3.json: no queue and no configuration of one: give what `tc -s -d qdisc show` prints"),
     ],

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Cli
 
+from aqmlab.cli import terminal
 from aqmlab.foreign.model import Unreadable
 from aqmlab.foreign.read import parse
 from aqmlab.foreign.scenario import Given, scenario
@@ -93,8 +95,50 @@ SCRIPTS: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("case", SCRIPTS)
 def test_the_link_of_a_script_is_that_of_the_kernel(case: str) -> None:
     text, wanted = SCRIPTS[case]
-    found, _ = linked(text, up=1e7)
+    found, _ = linked(text, up=1e9)  # the line, where no shaper is below it
     assert {key: found.get(key) for key in wanted} == wanted
+
+
+SHAPED = (
+    "qdisc cake 1: dev eth0 root refcnt 2 bandwidth 12Mbit besteffort rtt 100ms raw overhead 0\n"
+    "qdisc ingress ffff: dev eth0 parent ffff:fff1 ----------------\n"
+    "qdisc cake 2: dev ifb4eth0 root refcnt 2 bandwidth 48Mbit besteffort rtt 100ms raw overhead 0\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "rate", "aqm", "buffer"),
+    [
+        (10e6, "10 Mbit/s", "droptail", "500 ms"),
+        (12e6, "12 Mbit/s", "droptail", "500 ms"),
+        (13e6, "12 Mbit/s", "cake", ""),
+    ],
+)
+def test_the_queue_of_a_shaper_that_is_not_below_the_line_is_the_modem_s(
+    line: float, rate: str, aqm: str, buffer: str
+) -> None:
+    found, _ = linked(SHAPED, down=50e6, up=line)
+    assert (found["dumbbell.rate"], found["aqm.name"]) == ("48 Mbit/s", "cake")
+    assert (found["dumbbell.reverse_rate"], found["reverse_aqm.name"]) == (rate, aqm)
+    assert not buffer or found["dumbbell.reverse_buffer"] == buffer
+
+
+def test_the_command_tells_whose_the_rates_are(quick_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(SHAPED)
+    told = quick_cli("import", "f", "--up", "13mbit", "--out", "link.toml").stdout
+    assert "its rates are those of the shapers, 48 Mbit/s down: --down and --up give the line's" in told
+    assert "shapers" not in quick_cli("import", "f", "--up", "10mbit", "--down", "50mbit", "--out", "link.toml").stdout
+
+
+def test_advice_for_files_of_a_router_begins_with_import(quick_cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "f").write_text(SHAPED)
+    for files, said in (
+        (["f", "g"], "first `aqmlab import f g --out link.toml`, then `aqmlab advise link.toml`"),
+        (["f"], "f: not TOML but what tc prints: `aqmlab import FILE --out link.toml` makes a scenario of one or of"),
+    ):
+        done = quick_cli("advise", *files)
+        assert done.returncode == terminal.BAD_USAGE
+        assert said in " ".join(done.stderr.split())
 
 
 TREES = {
@@ -200,7 +244,7 @@ CHANGES: dict[str, tuple[str, dict[str, Any]]] = {
 @pytest.mark.parametrize("case", CHANGES)
 def test_a_change_is_that_of_the_kernel(case: str) -> None:
     text, wanted = CHANGES[case]
-    found, _ = linked(text, up=1e7)
+    found, _ = linked(text, up=1e9)  # the line, where no shaper is below it
     assert {key: found.get(key) for key in wanted} == wanted
 
 

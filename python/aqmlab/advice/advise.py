@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +16,7 @@ from aqmlab.advice.answer import Advice, Standing, Verdict, verdict
 from aqmlab.advice.bad_link import BadLink
 from aqmlab.advice.candidate import DEFAULT, YOU, Candidate, yours
 from aqmlab.advice.candidates import EXCLUDED, candidates
-from aqmlab.advice.configuration import AccessPoint, Configuration, Half
+from aqmlab.advice.configuration import ETHERNET, AccessPoint, Configuration, Half
 from aqmlab.advice.link import Link
 from aqmlab.advice.queues import ROUTER
 from aqmlab.advice.race import EACH, FIRST, MOST, Stopped, Verdicts, differences, judged
@@ -244,7 +245,10 @@ def _configuration(one: Candidate, scenario: Scenario) -> Configuration:
         half = Half.of(one.kernel, table["aqm"], one.queues.down)
         return AccessPoint(one.kernel, half, half)
     router = next(link for link in scenario.resolved["link"] if link["name"] == ROUTER)
+    framing = (scenario.resolved.get("dumbbell") or {}).get("framing", "")
+    ppp = re.search(r"\bppp(oe|oa)-", framing)
     down, up = (
-        Half.of(one.kernel, router[key], way) for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
+        Half.of(one.kernel, router[key], way, 0 if ppp else ETHERNET)
+        for key, way in (("aqm", one.queues.down), ("reverse_aqm", one.queues.up))
     )
-    return Configuration(one.kernel, down, up)
+    return Configuration(one.kernel, down, up, f"{ppp[0]}wan" if ppp else "")

@@ -25,7 +25,7 @@ BURST = 0.001
 LEAST_BURST = 1600
 
 ETHERNET = 14
-"""Bytes of a packet that the device of a modem has, and the words of the link layer do not count."""
+"""Bytes of a packet that the device of a modem has, one of PPP not, and that words of the link layer do not count."""
 
 FULL = 1500
 """Bytes of a full packet with its IP header."""
@@ -43,7 +43,7 @@ PACKAGES = {
 
 _BASE = ("tc-full", "kmod-ifb", "kmod-sched-core")
 
-_DEVICES = "WAN=eth0  # the device to the modem\nIFB=ifb0  # a device to be made, for what arrives from the modem"
+_DEVICES = "WAN={}  # {}\nIFB=ifb0  # a device to be made, for what arrives from the modem"
 _REDIRECT = "matchall action mirred egress redirect dev $IFB"
 
 
@@ -62,24 +62,26 @@ class Half:
     framing: str
     values: Mapping[str, Any]
     buffer: str
+    header: int = ETHERNET
+    """Bytes before IP's header of the packets that the shaper's device has."""
 
     @classmethod
-    def of(cls, kernel: str, table: Any, way: Direction) -> Half:
+    def of(cls, kernel: str, table: Any, way: Direction, header: int = ETHERNET) -> Half:
         """Write a discipline, every value of which is filled in, as that of Linux with a name."""
         # Behind a translation of addresses, the hosts at home all have the router's.
         text = re.sub(r"\bdual-\w+", r"\g<0> nat", words(kernel, table, way.buffer))
         kept = tuple(attributes(kernel, table, way.buffer))
-        return cls(way.rate, text, kept, way.share, way.framing, flat(table), way.buffer)
+        return cls(way.rate, text, kept, way.share, way.framing, flat(table), way.buffer, header)
 
     @property
     def stab(self) -> dict[str, str]:
-        """The options of tc's size table, which adds to a packet with Ethernet's header."""
+        """The options of tc's size table, which adds to a packet with the header of its device."""
         if not self.framing:
             return {}
         found = _core.framing(self.framing)
         assert found
         overhead, raw, mpu, cells = found
-        beyond = 0 if overhead is None or raw else overhead - ETHERNET
+        beyond = 0 if overhead is None or raw else overhead - self.header
         layer = "atm" if cells == "atm" else "ethernet"
         return {"overhead": str(beyond), "mpu": str(mpu), "linklayer": layer}
 
@@ -121,13 +123,22 @@ class Configuration:
     kernel: str
     down: Half
     up: Half
+    ppp: str = ""
+    """OpenWrt's device of PPP, such as ``pppoe-wan``, if the link layer has it."""
+
+    @property
+    def _device(self) -> tuple[str, str]:
+        """The device to shape, and what to know of it."""
+        if self.ppp:
+            return self.ppp, "OpenWrt's device of PPP for the interface wan; elsewhere it may be ppp0"
+        return "eth0", "the device to the modem; if that is PPPoE's, say so by --link-layer"
 
     @property
     def tc(self) -> str:
         """The lines for a shell."""
         return "\n".join(
             [
-                _DEVICES,
+                _DEVICES.format(*self._device),
                 f"# up: {self.up.kbit} kbit/s, {100 * self.up.share:.0f} % of the link rate",
                 *self.up.lines("$WAN"),
                 f"# down: {self.down.kbit} kbit/s, {100 * self.down.share:.0f} % of the link rate",
@@ -148,7 +159,7 @@ class Configuration:
             return None
         rows = {
             "enabled": "1",
-            "interface": "eth0",
+            "interface": self._device[0],
             "download": str(self.down.kbit),
             "upload": str(self.up.kbit),
             "qdisc": self.kernel,
@@ -168,10 +179,13 @@ class Configuration:
                     del remaining[at : at + 2]
             if rest := " ".join(word for word in remaining if word != "ecn"):
                 rows[f"{way}qdisc_opts"] = rest
-        note = "# replace eth0 by the device to the modem"
-        return "\n".join(
-            ["config queue 'wan'", f"\t{note}", *(f"\toption {name} '{value}'" for name, value in rows.items())]
+        device, what = self._device
+        notes = (
+            "# in place of your section of this device, if there is one: two of them are two shapers",
+            f"# {device}: {what}",
         )
+        options = (f"option {name} '{value}'" for name, value in rows.items())
+        return "\n".join(["config queue 'wan'", *(f"\t{line}" for line in (*notes, *options))])
 
     def _layer(self) -> dict[str, str]:
         """Return the options of the link layer; CAKE's are among its words."""

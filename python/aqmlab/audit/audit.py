@@ -17,10 +17,11 @@ from aqmlab.presenters import presented
 
 @dataclass(frozen=True)
 class Audit:
-    """The findings that are wrong or doubtful; those in `untold` need further files or options."""
+    """The findings that are wrong or doubtful; those in `untold` need further files or options, `notes` are none."""
 
     findings: Sequence[Finding]
     untold: Sequence[Finding]
+    notes: Sequence[Finding]
     router: Router
 
     @property
@@ -44,6 +45,7 @@ class Audit:
             "version": _core.__version__,
             "findings": [each.document() for each in self.findings],
             "cannot_tell": [each.document() for each in self.untold],
+            "notes": [each.document() for each in self.notes],
             "queues": [
                 {"device": one.device, "way": one.way, "kind": one.root.kind, "rate": one.rate} for one in self.lanes
             ],
@@ -74,6 +76,5 @@ def audit(state: State, given: Given | None = None) -> Audit:
         state = configured(state)  # what would run, as none of the files has what runs
     router = Router(state, given or Given())
     found = [each for rule in RULES for each in rule(router)]
-    sure = [each for grade in (Grade.WRONG, Grade.DOUBTFUL) for each in found if each.grade is grade]
-    untold = [each for each in found if each.grade is Grade.UNKNOWN]
-    return Audit(sure, untold, router)
+    wrong, doubtful, untold, notes = ([each for each in found if each.grade is grade] for grade in Grade)
+    return Audit([*wrong, *doubtful], untold, notes, router)

@@ -142,7 +142,7 @@ def _cost(change: Change, router: Router, runs: Runs, seeds: int) -> tuple[Cost 
     link = Link.given(
         f"{rates['down']:.0f}bit",
         f"{rates['up']:.0f}bit",
-        f"{trip * 1e6:.0f}us" if trip else RTT,
+        f"{(router.given.shortest or trip) * 1e6:.0f}us-{trip * 1e6:.0f}us" if trip else RTT,
         "home",
         router.given.layer,
     )

@@ -12,11 +12,12 @@ from aqmlab.results.summary import Summary
 
 
 class Grade(enum.Enum):
-    """How sure a finding is. One that is unknown asks for another file or option, and counts as none."""
+    """How sure a finding is. One that is unknown asks for another file or option; it and a note count as none."""
 
     WRONG = "wrong"
     DOUBTFUL = "doubtful"
     UNKNOWN = "cannot tell"
+    NOTE = "note"
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Finding:
-    """A fault, a doubt, or a question that the files leave open.
+    """A fault, a doubt, a question that the files leave open, or a note.
 
     `rule` is the name of the rule, `title` one sentence, `mends` has the lines that mend it by the tool that reads
     them, and `assumed` the facts that are not in the files.

@@ -19,9 +19,6 @@ from aqmlab.foreign.model import Class, Filter, Place, Qdisc, Section, State
 SHARE = 0.95
 """The part of the link rate that a shaper should have."""
 
-PPP = ways.BARE
-"""Devices of PPP and the like: the packets that their queue sees have no header of Ethernet."""
-
 WAN = re.compile(r"(pppoe-|ppp\d|wan|wwan|dsl\d|ptm\d|nas\d|atm\d|rmnet|usb\d)")
 LAN = re.compile(r"(br-|lan|lo$|wlan|phy\d|ra\d|docker|veth|tun|tap|wg)")
 IFB = re.compile(r"ifb")
@@ -52,12 +49,16 @@ def marks(qdisc: Qdisc) -> int:
 
 @dataclass(frozen=True)
 class Given:
-    """What the files lack: the rates of the link in bit/s, its longest round trip in s, its layer in tc's words."""
+    """What the files lack: the rates of the link in bit/s, its longest round trip in s, its layer in tc's words.
+
+    `shortest` is the shortest round trip, if that is another.
+    """
 
     down: float | None = None
     up: float | None = None
     rtt: float | None = None
     layer: str = ""
+    shortest: float | None = None
 
     @classmethod
     def of(cls, down: str | None, up: str | None, rtt: str | None, layer: str) -> Given:
@@ -66,11 +67,13 @@ class Given:
             raise BadLink(
                 "--link-layer", f"{layer}: must be tc's words for CAKE: docsis, pppoe-ptm, 'atm overhead 44', …"
             )
+        shortest, longest = (None, None) if rtt is None else round_trips(rtt)
         return cls(
             None if down is None else rate_of("--down", down),
             None if up is None else rate_of("--up", up),
-            None if rtt is None else round_trips(rtt)[1],
+            longest,
             layer,
+            shortest,
         )
 
     def rate(self, way: str) -> float | None:
@@ -242,6 +245,13 @@ class Router:
         inside = [each for each in self.state.below(root) if not any(self.state.below(each))]
         return inside or [root]
 
+    def held(self, lane: Lane) -> tuple[int | None, int | None]:
+        """Return how often a lane has held packets back, and how many it has sent; None where nothing counts it."""
+        chain: list[Qdisc | Class] = [lane.root, *self.state.below(lane.root), *self.classes(lane.root)]
+        counters = [each.statistics or {} for each in chain]
+        held = [int(each["overlimits"]) for each in counters if "overlimits" in each]
+        return max(held, default=None), counters[0].get("packets")
+
     def filters(self, device: str) -> list[Filter]:
         """Return the filters on what comes in at a device that send it on to another device."""
         marks = ("ffff:", "ingress", "clsact")
@@ -279,13 +289,16 @@ class Router:
         present = Queue(one.kind, one.options, before, framing, one.shown)
         return Change(lane.way, present, Queue(one.kind, own, after, framing, one.shown))
 
-    @staticmethod
-    def counted(lane: Lane) -> str:
+    def header(self, device: str) -> int:
+        """Return the bytes before the header of IP that the queue of a device counts: none on one of PPP."""
+        return ways.header(self.state, device)
+
+    def counted(self, lane: Lane) -> str:
         """Return what a size table counts, in tc's words for CAKE, which counts from the IP header on."""
         stab = lane.root.stab
         if not stab:
             return ""
-        base = 0 if PPP.match(lane.device) else ETHERNET
+        base = self.header(lane.device)
         words = ["atm" if stab.get("linklayer") in ("atm", "adsl") else "noatm"]
         words += ["overhead", f"{int(stab.get('overhead', 0)) + base}"]
         return " ".join([*words, *(["mpu", f"{int(stab['mpu'])}"] if stab.get("mpu") else [])])

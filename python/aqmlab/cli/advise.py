@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -29,7 +30,7 @@ def _router(name: str | None) -> str | None:
 
 def advise(
     link: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
             metavar="[LINK]",
             autocompletion=completion.scenario,
@@ -108,7 +109,7 @@ def advise(
     formats = options.chosen_formats(figure_format, out)
     numbers = {"overhead": overhead, "mpu": mpu}
     said = [link_layer, *(f"{word} {value}" for word, value in numbers.items() if value is not None)]
-    chosen = _link(link, down, up, rtt, users, " ".join(word for word in said if word))
+    chosen = _link(_only(link), down, up, rtt, users, " ".join(word for word in said if word))
     if aqm is not None or router is not None:
         require_lines(chosen, aqm, router)
     names = [ADVICE, *FILES, *figure_files(["tradeoff"], formats)]
@@ -123,6 +124,17 @@ def advise(
         within,
         lambda advice: _deliver(advice.showing(aqm), json, out, csv, formats),
     )
+
+
+def _only(names: list[str] | None) -> str | None:
+    """Return the only name, or None; refuse several, with the command that makes one scenario of them."""
+    if names and len(names) > 1:
+        told = shlex.join(names)
+        raise typer.BadParameter(
+            f"{told}: several files: first `aqmlab import {told} --out link.toml`, then `aqmlab advise link.toml`",
+            param_hint="LINK",
+        )
+    return names[0] if names else None
 
 
 def require_lines(link: Link, aqm: str | None, router: str | None) -> None:

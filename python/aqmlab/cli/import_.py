@@ -30,10 +30,11 @@ def import_(
         options.out(help="Write link.toml to this folder, or the scenario to this file, NAME.toml; default: print it."),
     ] = None,
     down: Annotated[
-        str | None, typer.Option("--down", metavar="RATE", help="Rate of a downlink that no file states, as 100mbit.")
+        str | None,
+        typer.Option("--down", metavar="RATE", help="Rate of the line down, as 100mbit; default: its shaper's."),
     ] = None,
     up: Annotated[
-        str | None, typer.Option("--up", metavar="RATE", help="Rate of an uplink that no file states, as 20mbit.")
+        str | None, typer.Option("--up", metavar="RATE", help="Rate of the line up, as 20mbit; default: its shaper's.")
     ] = None,
     rtt: Annotated[
         str | None,
@@ -63,11 +64,12 @@ def import_(
     from aqmlab.files import write_text
     from aqmlab.foreign.model import Unreadable
     from aqmlab.foreign.read import read
-    from aqmlab.foreign.scenario import scenario
+    from aqmlab.foreign.scenario import by_shapers, scenario
 
     given = _given(down, up, rtt, wan, lan, of)
     try:
-        text = scenario(read(files), given)
+        state = read(files)
+        text, shaped = scenario(state, given), by_shapers(state, given)
     except Unreadable as error:
         stop(BAD_USAGE, str(error))
     if out is None:
@@ -77,7 +79,12 @@ def import_(
         out.mkdir(parents=True, exist_ok=True)
         out /= "link.toml"
     write_text(out, text)
-    typer.echo(f"written to {out}; `aqmlab advise {out}` says what would be better")
+    said = (
+        f"; its rates are those of the shapers, {' and '.join(shaped)}: --down and --up give the line's"
+        if shaped
+        else ""
+    )
+    typer.echo(f"written to {out}{said}; `aqmlab advise {out}` says what would be better than these queues")
 
 
 def _given(down: str | None, up: str | None, rtt: str | None, wan: str, lan: str, of: str) -> Given:

@@ -6,6 +6,7 @@ A declaration includes the check of its value. An option of a single command is 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -107,6 +108,27 @@ def _formats(text: str | None) -> str | None:
     return text
 
 
+_MODEMS = {
+    r"vdsl\d?": "pppoe-ptm, or bridged-ptm for VDSL without PPPoE",
+    r"adsl(2\+?)?": "pppoe-llcsnap, or bridged-llcsnap for ADSL without PPPoE",
+    r"docsis.*|cable|coax": "docsis",
+    r"fib(re|er)|ft+[hbp]|.?pon|ethernet": "ethernet",
+    r"pppoe": "pppoe-ptm for VDSL, pppoe-llcsnap for ADSL, 'ethernet overhead 46' for fibre",
+    r"dsl": "pppoe-ptm for VDSL, pppoe-llcsnap for ADSL",
+}
+"""What people call a link, as regular expressions, and tc's words for it."""
+
+
+def _layer(text: str | None) -> str | None:
+    """Refuse a name of a link that tc does not know, with the words that it has."""
+    from aqmlab import _core
+
+    known = [words for name, words in _MODEMS.items() if text and re.fullmatch(name, text.strip().lower())]
+    if text and known and _core.framing(text) is None:
+        raise typer.BadParameter(f"{text}: must be tc's words for CAKE: {known[0]}", param_hint="--link-layer")
+    return text
+
+
 def _folder(path: Path | None) -> Path | None:
     """Refuse a path that exists and is not a folder."""
     if path and os.path.lexists(path) and not path.is_dir():
@@ -160,6 +182,7 @@ LinkLayer = Annotated[
     typer.Option(
         "--link-layer",
         metavar="WORDS",
+        callback=_layer,
         help="What the modem adds to packets, in tc's words for CAKE: docsis, pppoe-ptm, pppoe-llcsnap, …",
     ),
 ]

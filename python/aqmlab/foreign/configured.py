@@ -91,13 +91,24 @@ class _Tree:
 
     def qdisc(self, words: str, handle: str = "", parent: str = "", stab: Values | None = None) -> None:
         kind, found = self._options(words)
-        text = f"{self._text}: {words}"
+        text = f"{self._text}, taken as {words}"
         self.qdiscs.append(Qdisc(kind, self._device, self._place, handle, parent, found, None, stab or {}, False, text))
 
     def htb(self, identity: str, parent: str, words: str) -> None:
         _, found = self._options(f"htb {words}")
         self.classes.append(
-            Class("htb", self._device, identity, self._place, parent, "", found, None, False, f"{self._text}: {words}")
+            Class(
+                "htb",
+                self._device,
+                identity,
+                self._place,
+                parent,
+                "",
+                found,
+                None,
+                False,
+                f"{self._text}, taken as {words}",
+            )
         )
 
     def lead(self, identity: str, bytes_: Sequence[int]) -> None:

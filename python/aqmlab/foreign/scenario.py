@@ -6,7 +6,7 @@ import json
 import pathlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from aqmlab._core import ScenarioError
@@ -24,13 +24,16 @@ _TRAFFIC: Sequence[Mapping[str, Any]] = (
 )
 """The load where no file has one: both directions are busy."""
 
+MODEM = "500 ms"
+"""The buffer of a modem, which holds the queue of a shaper above its rate: that of links/home."""
+
 ROUND_TRIP = 0.03
 """Seconds of a round trip where no file states one: that of a dumbbell."""
 
 
 @dataclass(frozen=True)
 class Given:
-    """What the user adds to the files: rates in bit/s, the shortest and the longest round trip in s, and names."""
+    """What the user adds: the rates of the line in bit/s, its shortest and longest round trip in s, and names."""
 
     down: float | None = None
     up: float | None = None
@@ -116,7 +119,7 @@ def scenario(state: State, given: Given | None = None) -> str:
         notes += [(each.place, "a second network: only the first is taken") for each in state.paths[1:]]
     else:
         whole = configured(state, given.of)
-        down, up = _ways(whole, given)
+        down, up = map(_behind, _ways(whole, given), (given.down, given.up))
         _dumbbell(made, down, up, given, whole)
         notes += [note for each in (down, up) if each for note in each.notes]
         state = whole
@@ -144,6 +147,24 @@ def _title(state: State) -> str:
     return shortened(
         f"Imported from {', '.join(dict.fromkeys(each.place.file for each in state.sources)) or 'files'}", 200
     )
+
+
+def by_shapers(state: State, given: Given) -> list[str]:
+    """Return the rates of a link that are those of its shapers, though those of the line may be others, in words."""
+    if state.paths:
+        return []
+    ways = zip(("down", "up"), _ways(configured(state, given.of), given), strict=True)
+    return [f"{rate(one.rate)} {name}" for name, one in ways if one and one.rate and getattr(given, name) is None]
+
+
+def _behind(one: Way | None, line: float | None) -> Way | None:
+    """Return the direction on a line that is not faster than its shaper: the queue is that of the modem."""
+    if one is None or one.rate is None or line is None or line > one.rate:
+        return one
+    stated = one.origins.get("rate", one.device)
+    told = f"{_ASSUMED}: the modem's, behind a shaper that is not below the line ({stated})"
+    origins = {**one.origins, "rate": f"as given; the shaper has {rate(one.rate)}", "buffer": told, "aqm": told}
+    return replace(one, rate=line, aqm={"name": "droptail"}, buffer=MODEM, origins=origins)
 
 
 def _ways(state: State, given: Given) -> tuple[Way | None, Way | None]:

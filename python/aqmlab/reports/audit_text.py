@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from aqmlab.audit.audit import Audit
 from aqmlab.audit.findings import Cost, Finding, Grade
-from aqmlab.audit.router import CLASSES, shown
+from aqmlab.audit.router import CLASSES, Lane, shown
 from aqmlab.reports.text import WIDTH
 from aqmlab.results.summary import Summary
 from aqmlab.text import printable
@@ -21,10 +21,11 @@ def text(audit: Audit) -> str:
     lines = [*textwrap.wrap(head(audit), WIDTH), *queues(audit)]
     for number, one in enumerate(audit.findings, 1):
         lines += ["", *_finding(f"{number}. {one.grade.value}: ", one)]
-    if audit.untold:
-        lines += ["", "What these files cannot tell:"]
-        for one in audit.untold:
-            lines += _wrapped("- ", one.title)
+    for heading, others in (("To know:", audit.notes), ("What these files cannot tell:", audit.untold)):
+        if others:
+            lines += ["", heading]
+            for one in others:
+                lines += _wrapped("- ", one.title, more="  ")
     if audit.unread:
         lines += ["", f"Not understood: {len(audit.unread)} of the words in these files; --json has them."]
     return "\n".join(lines)
@@ -33,14 +34,15 @@ def text(audit: Audit) -> str:
 def head(audit: Audit) -> str:
     """Return the answer in a sentence."""
     counts = [
-        (sum(one.grade is grade for one in audit.findings), grade.value) for grade in (Grade.WRONG, Grade.DOUBTFUL)
+        (sum(one.grade is grade for one in audit.findings), noun)
+        for grade, noun in ((Grade.WRONG, "fault"), (Grade.DOUBTFUL, "doubt"))
     ]
-    told = [f"{count} {'is' if count == 1 else 'are'} {grade}" for count, grade in counts if count]
+    told = [f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count]
     if not told:
         if audit.untold:
             return "Nothing was found wrong; these files do not tell all, as the end says."
         return "Nothing is wrong with these queues, as far as these files tell."
-    return f"Of what was found, {' and '.join(told)}."
+    return f"{' and '.join(told)} found."
 
 
 def queues(audit: Audit) -> Iterator[str]:
@@ -48,7 +50,21 @@ def queues(audit: Audit) -> Iterator[str]:
     for one in audit.lanes:
         bare = "its rate is in classes that are not here" if one.root.kind in CLASSES else "shapes nothing"
         rate = f"shapes to {shown(one.rate)}" if one.rate else bare
-        yield f"  {one.way:<4} {printable(one.device)}: {one.root.kind}, {rate}"
+        yield from _wrapped(
+            f"  {one.way:<4} ", f"{one.device}: {one.root.kind}, {rate}{_seen(audit, one)}", more=" " * 9
+        )
+
+
+def _seen(audit: Audit, one: Lane) -> str:
+    """Return what the counters of a queue say, as the next part of a sentence."""
+    if not one.root.shown:
+        return "; as configured: whether it runs is not in these files"
+    held, sent = audit.router.held(one)
+    if sent is None:
+        return "; runs"
+    if one.rate is None or held is None:
+        return f"; runs, and has sent {sent:,} packets"
+    return f"; runs, and has held packets back {held:,} times in {sent:,}"
 
 
 def _finding(label: str, one: Finding) -> Iterator[str]:

@@ -13,18 +13,20 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     } else if is_json {
         "JSON: a scenario is TOML; `--beside FILE` reads measurements"
     } else if lines().any(is_tc) {
-        "a tc script: write the discipline as [aqm] and the rate as [dumbbell] rate; tc's words run as they are on \
+        "a tc script: `aqmlab import FILE --out link.toml` makes a scenario of it; tc's words run as they are on \
          Linux's own kernel with --engine linux --aqm \"kernel:cake bandwidth 10mbit\""
     } else if lines().any(|line| line.starts_with("qdisc ") && line.contains(": ")) {
         TC_OUTPUT
     } else if begins(&["config "]) && begins(&["option "]) || begins(&sqm) {
         SQM
     } else if ["new Simulator", "Queue/RED", "Agent/TCP"].iter().any(|mark| text.contains(mark)) {
-        "a script of ns-2: write its links as [[link]], its queue as [aqm], which takes RED's variables by ns-2's names \
-         (thresh_, maxthresh_, linterm_), and its agents as [[traffic]] with tcp = \"ns2.35\""
+        "a script of ns-2: `aqmlab import FILE --out link.toml` makes a scenario of its slowest link; or write its links \
+         as [[link]], its queue as [aqm], which takes RED's variables by ns-2's names (thresh_, maxthresh_, linterm_), \
+         and its agents as [[traffic]] with tcp = \"ns2.35\""
     } else if text.contains("ns3/") || text.contains("ns3::") || begins(&["import ns"]) {
-        "a program of ns-3: write its links as [[link]], its queue as [aqm], which takes ns-3's attributes (MinTh, \
-         UseEcn), and its applications as [[traffic]]"
+        "a program of ns-3: `aqmlab import FILE --out link.toml` makes a scenario of its slowest link; or write its links \
+         as [[link]], its queue as [aqm], which takes ns-3's attributes (MinTh, UseEcn), and its applications as \
+         [[traffic]]"
     } else if begins(&["[General]", "sim-time-limit"]) {
         "a configuration of OMNeT++: write its links as [[link]], its queue as [aqm], its applications as [[traffic]]"
     } else if begins(&["#!", "mm-link", "mm-delay"]) {
@@ -36,10 +38,9 @@ pub(crate) fn recognised(text: &str) -> Option<&'static str> {
     })
 }
 
-const TC_OUTPUT: &str = "what tc prints: write the discipline as [aqm], with the options as keys (`aqmlab show NAME` \
-                         lists them)";
-const SQM: &str = "a configuration of sqm: write its qdisc as [aqm] name, its upload or download as bandwidth of cake or \
-                   rate of [dumbbell], and its link layer as framing of cake (`aqmlab show cake`)";
+const TC_OUTPUT: &str =
+    "what tc prints: `aqmlab import FILE --out link.toml` makes a scenario of one or of several files";
+const SQM: &str = "a configuration of sqm: `aqmlab import FILE --out link.toml` makes a scenario of one or of several files";
 
 /// Whether a line of a shell calls tc to set something.
 fn is_tc(line: &str) -> bool {

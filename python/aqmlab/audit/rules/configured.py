@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade
 from aqmlab.audit.mends import RESTART, named
 from aqmlab.audit.router import CLASSES, IFB, SQM, Lane, Router, kbit, sections, shown
-from aqmlab.foreign.model import Qdisc, Section
+from aqmlab.foreign.configured import configured
+from aqmlab.foreign.model import Qdisc, Section, State, Unreadable
 from aqmlab.foreign.tc_options import options
-from aqmlab.foreign.words import Unsaid
+from aqmlab.foreign.words import DIFFSERV, Unsaid
 
 NEAR = 0.01
 """The part by which a running rate may differ from the configured one."""
@@ -29,22 +30,44 @@ def _on(section: Section, option: str) -> bool:
 
 
 def disabled(router: Router) -> Iterator[Finding]:
-    """Find a section that is there and not enabled."""
-    if any(_on(each, "enabled") for each in router.sqm):
-        return
+    """Find a section that is there and not enabled: nothing shapes, or nothing will after a restart."""
+    enabled = {router.real(each.options.get("interface", "")) for each in router.sqm if _on(each, "enabled")}
+    others = any(_on(each, "enabled") for each in sections(router, "qosmate.global"))
     for section in router.sqm:
         device = router.real(section.options.get("interface", ""))
-        if any(each.device == device for each in router.shapers()):
-            continue
-        yield Finding(
-            "not-enabled",
-            Grade.WRONG,
-            f"The section of sqm for {device} is not enabled: nothing shapes.",
-            (Evidence(section.at("enabled"), f"option enabled '{section.options.get('enabled', '')}'"),),
-            {"uci": f"uci set {named(section)}.enabled='1'; uci commit sqm; {RESTART}"},
-            (),
-            router.unshaped("up"),
-        )
+        evidence = Evidence(section.at("enabled"), f"option enabled '{section.options.get('enabled', '')}'")
+        mend = f"uci set {named(section)}.enabled='1'; uci commit sqm; "
+        lanes = {way: _lane(router, device, way) for way in SQM}
+        running = [
+            lane
+            for way, lane in lanes.items()
+            if lane and lane.root.shown and lane.rate and _near(lane.rate, kbit(section, SQM[way]))
+        ]
+        if running and device not in enabled and not others:
+            told = " and ".join(f"{lane.device} to {shown(lane.rate or 0.0)}" for lane in running)
+            yield Finding(
+                "not-enabled",
+                Grade.DOUBTFUL,
+                f"What the section of sqm for {device} says runs ({told}), but it is not enabled: it is gone after a "
+                "restart.",
+                (evidence, *(Evidence.of(lane.root) for lane in running)),
+                {"uci": f"{mend}/etc/init.d/sqm enable"},
+                ("no other program starts it",),
+            )
+        elif not enabled and not any(each.device == device for each in router.shapers()):
+            yield Finding(
+                "not-enabled",
+                Grade.WRONG,
+                f"The section of sqm for {device} is not enabled: nothing shapes.",
+                (evidence,),
+                {"uci": f"{mend}{RESTART}"},
+                (),
+                router.unshaped("up"),
+            )
+
+
+def _near(running: float, wanted: float) -> bool:
+    return abs(running - wanted) <= NEAR * wanted
 
 
 def not_running(router: Router) -> Iterator[Finding]:
@@ -123,7 +146,7 @@ def _compared(
             {"uci": RESTART},
         )
     autorate = any(each.least is not None and each.device == lane.device for each in router.state.shapers)
-    if lane.rate is not None and abs(lane.rate / wanted - 1) > NEAR and not autorate:
+    if lane.rate is not None and not _near(lane.rate, wanted) and not autorate:
         yield Finding(
             "other-rate",
             Grade.DOUBTFUL,
@@ -201,6 +224,43 @@ def _lacking(router: Router, section: Section) -> Iterator[tuple[str, Qdisc, lis
             yield option, leaf, words, router.change(lane, missing, leaf) if missing else None
 
 
+def otherwise(router: Router) -> Iterator[Finding]:
+    """Note words of CAKE that sqm-scripts set by themselves, and that the running one has otherwise."""
+    for section in router.sqm:
+        if not _on(section, "enabled"):
+            continue
+        interface = section.options.get("interface", "")
+        try:
+            made = configured(State(sections=(section,)))
+        except Unreadable:
+            continue
+        differing, evidence = [], []
+        for way, option in WORDS.items():
+            lane = _lane(router, router.real(interface), way)
+            wanted = made.root(interface if way == "up" else f"ifb4{interface}")
+            if not lane or not lane.root.shown or not wanted or {wanted.kind, lane.root.kind} - {"cake", "cake_mq"}:
+                continue
+            said = section.options.get(option, "").split()
+            for runs, sets in zip(_own(lane.root), _own(wanted), strict=True):
+                if runs != sets and not {runs, sets} & {*said}:
+                    differing.append(f"{runs} in place of {sets} on {lane.device}")
+                    evidence.append(Evidence.of(lane.root))
+        if differing:
+            yield Finding(
+                "other-queue",
+                Grade.NOTE,
+                f"CAKE runs with {', '.join(differing)}, which sqm-scripts from February 2024 on set for this section: "
+                "older ones have set it up, or a line of tc.",
+                (*dict.fromkeys(evidence), Evidence(section.place, f"section {section.name}")),
+            )
+
+
+def _own(cake: Qdisc) -> Iterator[str]:
+    """Yield the words that sqm-scripts choose for CAKE, in one order."""
+    yield next((word for word in DIFFSERV if word in cake.options), "diffserv3")
+    yield from (word if word in cake.options else f"no{word}" for word in ("nat", "wash"))
+
+
 def _like(wanted: object, running: object) -> bool:
     if isinstance(wanted, float | int) and isinstance(running, float | int):
         return abs(wanted - running) <= NEAR * abs(wanted)
@@ -237,4 +297,4 @@ def no_state(router: Router) -> Iterator[Finding]:
             )
 
 
-RULES = (disabled, not_running, ignored, without, two_tools, no_state)
+RULES = (disabled, not_running, ignored, without, otherwise, two_tools, no_state)

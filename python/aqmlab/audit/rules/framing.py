@@ -2,91 +2,143 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import NamedTuple
 
 from aqmlab import _core
+from aqmlab.advice.candidates import PTM
 from aqmlab.audit.findings import Change, Evidence, Finding, Grade
-from aqmlab.audit.mends import named
-from aqmlab.audit.router import ETHERNET, PPP, Lane, Router, sections
+from aqmlab.audit.mends import named, rate_lines
+from aqmlab.audit.router import ETHERNET, SHARE, Lane, Router, sections, shown
+from aqmlab.audit.rules.shaping import too_fast
 from aqmlab.foreign.model import Section
 
 SHORT = 8
-"""Bytes that a shaper may count too few: two words for one link differ by as much."""
+"""Bytes that may lack where the rate of the link is not known: two words for one link differ by as much."""
+
+SMALL, FULL = 64, 1500
+"""Bytes of a small packet and of a full one, with their IP headers."""
+
+ROOM = 1.02
+"""How much more than a shaper counts a link may need without a word, if there is room for it."""
 
 LEAST_OF_PPPOE = 22
 """Bytes that PPPoE adds at least: 8 of its own, and 14 of Ethernet."""
 
-Counted = tuple[int, str]
-"""The bytes that are added to the length of an IP packet, and ``atm``, ``ptm`` or an empty text."""
+
+class Counted(NamedTuple):
+    """The bytes that count besides IP, cells (``atm``, ``ptm`` or an empty text), and the least length of a packet."""
+
+    overhead: int
+    cells: str = ""
+    least: int = 0
+
+    def of(self, length: int) -> float:
+        """Return the bytes that an IP packet of a length counts for."""
+        framed = max(length + self.overhead, self.least)
+        if self.cells == "atm":
+            return math.ceil(framed / 48) * 53
+        return framed / PTM if self.cells == "ptm" else framed
+
+    def __str__(self) -> str:
+        more = {"atm": " and fills cells of 48 bytes", "ptm": " and a 64th"}.get(self.cells, "")
+        return f"{self.overhead}{more}"
 
 
-def read(words: str) -> Counted:
-    """Return what tc's words for CAKE count; without an overhead that is Ethernet's header."""
+def read(words: str, bare: int = ETHERNET) -> Counted:
+    """Return what tc's words for CAKE count; without an overhead that is the header of the device."""
     found = _core.framing(words)
     assert found
-    overhead, raw, _, cells = found
-    return (ETHERNET if raw or overhead is None else overhead), "" if cells in (None, "noatm") else cells
+    overhead, raw, least, cells = found
+    own = bare if overhead is None or (raw and not overhead) else overhead
+    return Counted(own, "" if cells in (None, "noatm") else cells, least)
 
 
 def counted(router: Router, lane: Lane) -> Counted:
     """Return what the shaper of a lane counts."""
-    bare = 0 if PPP.match(lane.device) else ETHERNET
-    if lane.root.kind in ("cake", "cake_mq"):
-        words = re.sub(r"\braw\b", "", lane.root.options.get("framing", "")).strip()
-        found = _core.framing(words) if words else None
-        if found is None or found[0] is None:
-            return bare, "" if found is None or found[3] in (None, "noatm") else found[3]
-        return (bare if "raw" in lane.root.options.get("framing", "") and not found[0] else found[0]), (
-            "" if found[3] in (None, "noatm") else found[3]
-        )
-    stab = router.counted(lane)
-    return read(stab) if stab else (bare, "")
+    bare = router.header(lane.device)
+    cake = lane.root.kind in ("cake", "cake_mq")
+    words = lane.root.options.get("framing", "") if cake else router.counted(lane)
+    return read(words, bare) if words and _core.framing(words) else Counted(bare)
 
 
 def misfit(router: Router) -> Iterator[Finding]:
     """Find an overhead, or cells, that are not those of the link."""
+    untold = []
     for lane in router.shapers():
         if lane.root.kind not in ("cake", "cake_mq", "htb", "hfsc", "tbf"):
             continue
-        has, cells = counted(router, lane)
         if router.given.layer:
-            needed, link_cells = read(router.given.layer)
             layer, sure = router.given.layer, True
             assumed: tuple[str, ...] = ()
         elif (guessed := _guessed(router, lane.device)) is not None:
             layer, why = guessed
-            needed, link_cells = read(layer)
             assumed, sure = (why,), False
         else:
+            untold.append(lane)
             continue
-        least = needed if sure else min(needed, LEAST_OF_PPPOE)
-        cells_differ = cells != link_cells and "atm" in ((cells, link_cells) if sure else (link_cells,))
-        if cells_differ:
-            told = (
-                f"counts ATM's cells, which the link ({layer}) does not have: a tenth of it is lost"
-                if cells == "atm"
-                else f"does not count the cells of the link ({layer}): small packets take far more than it thinks"
-            )
-        elif has < least - (SHORT if sure else 0):
-            told = (
-                f"counts {has} bytes on an IP packet where the link ({layer}) adds {needed}: small packets overfill it"
-            )
-        elif sure and has >= needed + ETHERNET:
-            told = f"counts {has} bytes on an IP packet where the link ({layer}) adds {needed}: goodput is given away"
-        else:
+        found = _compared(router, lane, layer, sure)
+        if found is None:
+            untold += [] if sure else [lane]
             continue
-        wrong = sure and (cells_differ or has < least)
+        told, grade = found
+        if grade is Grade.NOTE:
+            yield Finding("overhead", grade, f"The shaper of {lane.device} {told}.", (Evidence.of(lane.root),))
+            continue
         yield Finding(
             "overhead",
-            Grade.WRONG if wrong else Grade.DOUBTFUL,
+            grade,
             f"The shaper of {lane.device} {told}.",
             (Evidence.of(lane.root, *_words(lane)),),
-            _mend(router, lane, layer),
-            (*lane.assumed, *assumed),
-            _change(router, lane, layer) if sure else None,
+            *_mended(router, lane, layer, sure, assumed),
         )
+    if untold:
+        told = " and ".join(f"{lane.device} ({counted(router, lane)} bytes on an IP packet)" for lane in untold)
+        yield Finding(
+            "overhead",
+            Grade.UNKNOWN,
+            f"Whether the shaper counts what the link adds to packets: {told}. Give --link-layer.",
+            tuple(Evidence.of(lane.root) for lane in untold),
+        )
+
+
+def _compared(router: Router, lane: Lane, layer: str, sure: bool) -> tuple[str, Grade] | None:
+    """Compare what a shaper counts with what the link needs: the fault, and its grade; None if there is none."""
+    has, needs = counted(router, lane), read(layer)
+    if has.cells == "atm" != needs.cells and sure:
+        return f"counts ATM's cells, which the link ({layer}) does not have: a tenth of it is lost", Grade.WRONG
+    if needs.cells == "atm" != has.cells:
+        told = f"does not count the cells of the link ({layer}): small packets take far more than it thinks"
+        return told, Grade.WRONG if sure else Grade.DOUBTFUL
+    told = f"counts {has} bytes on an IP packet where the link ({layer}) adds {needs}"
+    if not sure:
+        few = has.overhead < min(needs.overhead, LEAST_OF_PPPOE)
+        return (f"{told}: small packets overfill it", Grade.DOUBTFUL) if few else None
+    if has.overhead >= needs.overhead + ETHERNET:
+        return f"{told}: goodput is given away", Grade.DOUBTFUL
+    if all(has.of(size) >= needs.of(size) for size in (SMALL, FULL)):
+        return None
+    link = router.given.rate(lane.way)
+    if link is None or lane.rate is None:
+        few = has.overhead < needs.overhead - SHORT
+        return (f"{told}: small packets overfill it", Grade.WRONG) if few else None
+    # A rate that is too high has a finding of its own: this one is about the rate that mends it.
+    rate = SHARE * link if too_fast(lane, link) else lane.rate
+    small, full = (rate * needs.of(size) / has.of(size) for size in (SMALL, FULL))
+    of = f"at {shown(rate)} packets of {SMALL} bytes take {shown(small)} of the link's {shown(link)} {lane.way}"
+    if full > link:
+        return (
+            f"{told}: even full packets take {shown(full)} at {shown(rate)}, and the link has {shown(link)}",
+            Grade.WRONG,
+        )
+    if small > link:
+        return f"{told}: {of}, full ones {shown(full)}", Grade.DOUBTFUL
+    if max(small, full) < ROOM * rate:
+        return None
+    return f"{told}; the margin of its rate covers that: {of}", Grade.NOTE
 
 
 def _words(lane: Lane) -> list[str]:
@@ -122,13 +174,27 @@ def _interface(router: Router, device: str) -> Section | None:
     )
 
 
-def _mend(router: Router, lane: Lane, layer: str) -> dict[str, str]:
-    needed, cells = read(layer)
+def _mended(
+    router: Router, lane: Lane, layer: str, sure: bool, assumed: tuple[str, ...]
+) -> tuple[dict[str, str], tuple[str, ...], Change | None]:
+    """Return the lines that mend a finding, its assumptions and its change."""
+    has, needs, link = counted(router, lane), read(layer), router.given.rate(lane.way)
+    said = (*lane.assumed, *assumed)
+    by_words = lane.root.kind in ("cake", "cake_mq") and router.section(lane.device) is None
+    enough = needs.overhead <= has.overhead < needs.overhead + ETHERNET and has.cells != "atm"
+    if link and enough and needs.cells == "ptm" and not by_words:
+        rate = SHARE * link * PTM  # neither sqm nor a size table has a word for it
+        return rate_lines(router, lane, rate), said, router.change(lane, {}, rates=(lane.rate, rate))
+    return _lines(router, lane, layer), said, _change(router, lane, layer) if sure else None
+
+
+def _lines(router: Router, lane: Lane, layer: str) -> dict[str, str]:
+    needed, cells, _ = read(layer)
     if lane.root.kind in ("cake", "cake_mq") and router.section(lane.device) is None:
         # Words such as `ethernet` and `overhead 18` leave ATM's cells as they are.
         words = layer if cells or "noatm" in layer.split() else f"noatm {layer}"
         return {"tc": f"tc qdisc change dev {lane.device} root {lane.root.kind} {words}"}
-    base = 0 if PPP.match(lane.device) else ETHERNET
+    base = router.header(lane.device)
     section = router.section(lane.device)
     if section is not None:
         name = named(section)

@@ -11,6 +11,9 @@ from aqmlab.audit.router import IFB, Router, count
 FEW = 100
 """Packets that come in before it says something that an IFB has seen none."""
 
+PAST = 0.1
+"""The part of what comes in that may be missing behind without a word: counters begin when queues are set up."""
+
 
 def unseen(router: Router) -> Iterator[Finding]:
     """Find an IFB to which nothing comes."""
@@ -50,6 +53,24 @@ def unseen(router: Router) -> Iterator[Finding]:
                 {"tc": "\n".join(redirected(device, lane.device))} if grade is Grade.WRONG else None,
                 () if owner else ("WAN stands for the device to the modem",),
                 router.unshaped("down") if grade is Grade.WRONG else None,
+            )
+
+
+def past(router: Router) -> Iterator[Finding]:
+    """Note where much of what comes in at a device is not counted behind it."""
+    for lane in router.lanes:
+        owner = router.owner(lane.device) if lane.device in router.ifbs() else ""
+        if owner not in router.ingress:
+            continue
+        came, passed = (count(each.statistics, "packets") for each in (router.ingress[owner], lane.root))
+        through = passed + count(lane.root.statistics, "drops")
+        if passed >= FEW and through < (1 - PAST) * came:
+            yield Finding(
+                "ingress-unseen",
+                Grade.NOTE,
+                f"{came:,} packets have come in at {owner}, and {through:,} of them went through {lane.device} or were "
+                "dropped there: the others came before it was set up, or a filter has left them out.",
+                (Evidence.of(router.ingress[owner], f"packets {came}"), Evidence.of(lane.root, f"packets {passed}")),
             )
 
 
@@ -104,4 +125,4 @@ def only_ipv4(router: Router) -> Iterator[Finding]:
             )
 
 
-RULES = (unseen, nowhere, only_ipv4)
+RULES = (unseen, past, nowhere, only_ipv4)

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from aqmlab.audit.findings import Evidence, Finding, Grade
 from aqmlab.audit.mends import rate_lines, set_up
-from aqmlab.audit.router import CLASSES, MULTI, SHARE, SQM, Router, count, marks, shown
-from aqmlab.foreign.model import Class, Flows, Qdisc
+from aqmlab.audit.router import CLASSES, MULTI, SHARE, SQM, Lane, Router, count, marks, shown
+from aqmlab.audit.rules import dummynet
+from aqmlab.foreign.model import Flows, Qdisc
 
 CLOSE = 0.98
 """The part of the link above which a download's shaper leaves too little for the provider's queue to drain."""
@@ -22,15 +23,18 @@ USUAL = 1e9
 """The rate in bit/s of a usual device, below which a link is slower than it."""
 
 
+def too_fast(lane: Lane, link: float) -> bool:
+    """Whether a shaper leaves the queue to the link: at its rate, and for downloads just below it."""
+    return lane.rate is not None and (lane.rate >= link or (lane.way == "down" and lane.rate > CLOSE * link))
+
+
 def above_link(router: Router) -> Iterator[Finding]:
     """Find a shaper at the rate of the link or above: the queue forms behind it."""
     for lane in router.shapers():
         link = router.given.rate(lane.way)
-        if link is None or lane.rate is None or lane.rate <= CLOSE * link or lane.root.kind in MULTI:
+        if link is None or lane.rate is None or not too_fast(lane, link) or lane.root.kind in MULTI:
             continue
         wrong = lane.rate >= link
-        if not wrong and lane.way == "up":
-            continue
         title = (
             f"The shaper of {lane.device} has {shown(lane.rate)}, which is not below the link's {shown(link)} "
             f"{lane.way}: the queue forms behind it, where it has no say."
@@ -42,7 +46,7 @@ def above_link(router: Router) -> Iterator[Finding]:
             "above-link",
             Grade.WRONG if wrong else Grade.DOUBTFUL,
             title,
-            (Evidence.of(lane.root),),
+            (Evidence.of(lane.root, *counters(router, lane)),),
             rate_lines(router, lane, SHARE * link),
             lane.assumed,
             router.change(lane, {}, rates=(lane.rate, SHARE * link)),
@@ -68,6 +72,29 @@ def slower(router: Router) -> Iterator[Finding]:
             (Evidence.of(lane.root), Evidence(best.place, f"{best.table['name']}: {shown(goodput)}")),
             rate_lines(router, lane, SHARE * goodput / GOODPUT),
             (*lane.assumed, "the measurement went through this router, and lasted longer than its start"),
+        )
+
+
+def counters(router: Router, lane: Lane) -> Iterator[str]:
+    """Yield how much a lane has sent, and how often it has held packets back."""
+    held, sent = router.held(lane)
+    if sent is not None and held is not None:
+        yield f"packets {sent}"
+        yield f"overlimits {held}"
+
+
+def unchecked(router: Router) -> Iterator[Finding]:
+    """Yield which shapers cannot be compared with the link, and which options would tell."""
+    lanes = [lane for lane in (*router.shapers(), *dummynet.lanes(router)) if lane.rate is not None]
+    without = [lane for lane in lanes if router.given.rate(lane.way) is None]
+    if without:
+        options = " and ".join(f"--{way}" for way in ("down", "up") if any(lane.way == way for lane in without))
+        told = ", ".join(f"{lane.device} ({shown(lane.rate or 0.0)} {lane.way})" for lane in without)
+        yield Finding(
+            "above-link",
+            Grade.UNKNOWN,
+            f"Whether the shaper is below the rate of the link: {told}. Give {options}, the rates of the link itself.",
+            tuple(Evidence.of(lane.root) for lane in without),
         )
 
 
@@ -187,9 +214,8 @@ def _idle(router: Router, root: Qdisc) -> int:
 def never_full(router: Router) -> Iterator[Finding]:
     """Find a shaper that has never held a packet back, and was never the bottleneck."""
     for lane in router.shapers():
-        chain: list[Qdisc | Class] = [lane.root, *router.state.below(lane.root), *router.classes(lane.root)]
-        sent = count(lane.root.statistics, "packets")
-        if lane.root.statistics is None or sent < MANY or any(count(each.statistics, "overlimits") for each in chain):
+        held, sent = router.held(lane)
+        if sent is None or sent < MANY or held:
             continue
         link = router.given.rate(lane.way)
         if link is not None and lane.rate is not None and lane.rate >= link:
@@ -209,9 +235,10 @@ def never_marked(router: Router) -> Iterator[Finding]:
     """Find a bottleneck that has never dropped nor marked."""
     for lane in router.shapers():
         chain = [lane.root, *router.state.below(lane.root)]
-        sent = count(lane.root.statistics, "packets")
-        held = max(count(each.statistics, "overlimits") for each in chain)
-        if sent < 10 * MANY or held < sent / 10 or any(count(e.statistics, "drops") + marks(e) for e in chain):
+        held, sent = router.held(lane)
+        if not sent or not held or sent < 10 * MANY or held < sent / 10:
+            continue
+        if any(count(each.statistics, "drops") + marks(each) for each in chain):
             continue
         yield Finding(
             "never-marked",
@@ -224,4 +251,4 @@ def never_marked(router: Router) -> Iterator[Finding]:
         )
 
 
-RULES = (above_link, slower, nothing_shapes, never_full, never_marked)
+RULES = (above_link, unchecked, slower, nothing_shapes, never_full, never_marked)
