@@ -68,7 +68,7 @@ class Observed:
         return [{name: tins[place][name] for name in _TIN} for place in sorted(tins)]
 
     def queue(self, number: int) -> Observed:
-        """Return what is known of one of the transmit queues, of which each has a CAKE."""
+        """Return the part that concerns one transmit queue, which has a CAKE of its own."""
         one, prefix = copy(self), f"queues.{number}."
         one._own = {name.removeprefix(prefix): own for name, own in self._own.items() if name.startswith(prefix)}
         arrived, octets, one.dropped = (

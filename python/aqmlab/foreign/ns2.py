@@ -159,7 +159,7 @@ def _line(made: _Script, line: str, place: Place, times: int) -> None:
 
 
 def _set(agent: _Agent, key: str, value: str) -> None:
-    """Set a value of one agent: an interval of datagrams is at once made a rate, with their size up to then."""
+    """Set a value of one agent. Of an interval ns-2 makes a rate at once, by the size that datagrams have by then."""
     if key in ("rate_", "interval_"):
         for other in ("rate_", "interval_", "interval's size"):
             agent.set.pop(other, None)
