@@ -14,6 +14,7 @@ import pytest
 from conftest import ROOT
 
 from aqmlab.calibrate import calibrate, inference
+from aqmlab.calibrate.recording import recorded
 from aqmlab.exchange import measured
 from aqmlab.exchange.measured import Measured, captured
 
@@ -319,6 +320,22 @@ def test_transfers_one_after_another_are_refused(seconds: float, tmp_path: Path)
     text = refusal(tmp_path, pcap(sorted([*found, *on_port(found, 999, seconds)])))
     assert text.startswith("2 transfers, of the ports 52260, 999, not all of them at once: keep one")
     assert one(tmp_path, pcap(sorted([*found, *on_port(found, 999, 1)]))).transfer.flows == 2
+
+
+def test_transfers_of_several_hosts_one_after_another_are_refused(tmp_path: Path) -> None:
+    found = frames("sender")
+    near, far = found[0][1][12:16], b"\x0a\x00\x00\x09"
+    for seconds in (0.5, 12):
+        other = [
+            (nanos + int(1e9 * seconds), changed(packet, 16 if packet[12:16] == near else 12, far), size)
+            for nanos, packet, size in found
+        ]
+        (tmp_path / "link.pcap").write_bytes(pcap(sorted([*found, *other])))
+        if seconds < 1:
+            assert len(recorded([tmp_path / "link.pcap"]).hosts) == 2
+        else:
+            with pytest.raises(ValueError, match="2 transfers, not all of them at once: give one of them"):
+                recorded([tmp_path / "link.pcap"])
 
 
 def test_loss_ratio_of_several_transfers_is_that_of_all_segments(tmp_path: Path) -> None:
