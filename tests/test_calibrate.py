@@ -121,6 +121,24 @@ def test_families_have_the_same_probability_before_the_measurement() -> None:
     assert each == pytest.approx([1 / len(FAMILIES)] * len(FAMILIES))
 
 
+def test_kinds_have_the_probabilities_of_bayes_though_links_are_drawn_around_the_answer() -> None:
+    scatter, found = 0.3, []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        # What is seen, 1, has a tenth of the density under the first kind that it has under the second.
+        spread = {"droptail": 20.0, "headdrop": 2.0}
+        clouds = {name: inference.Cloud(list(rng.random((40, 1))), uniform=40) for name in spread}
+        for width in (*inference.WIDTHS, None):
+            for name, cloud in clouds.items():
+                new = [float(point[0]) for point in cloud.points[len(cloud.statistics) :]]
+                cloud.statistics += [{"x": spread[name] * u + rng.normal() * scatter} for u in new]
+            if width:
+                off = {name: np.array([one["x"] - 1 for one in cloud.statistics]) for name, cloud in clouds.items()}
+                inference._refine(clouds, {name: (each / scatter) ** 2 for name, each in off.items()}, 160, width, rng)
+        found.append(inference._kinds(clouds, {"x": 1.0}, ["x"], np.array([scatter]))["droptail"])
+    assert np.mean(found) == pytest.approx(1 / 11, abs=0.04)
+
+
 def test_transfers_alone_and_probe_alone_tell_nothing(files: list[Path]) -> None:
     assert "no probe of the round trip" in refusal(files[1:])
     assert "no load: record `irtt client" in refusal(files[:1])

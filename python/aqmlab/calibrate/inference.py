@@ -73,10 +73,13 @@ class Cloud:
     again: dict[int, list[Mapping[str, float]]] = field(default_factory=dict)
     """Statistics of some points with further seeds."""
 
-    def density(self, point: Array) -> float:
-        """Return how densely links were drawn at a point, in numbers for the whole cube."""
-        around = sum(float(count * np.prod(_bell(point, centre, width))) for centre, width, count in self.centres)
-        return self.uniform + around
+    def shares(self) -> Array:
+        """Return how much each point counts for all to be as if drawn from the prior: less where many were drawn."""
+        points = np.array(self.points)
+        density = np.full(len(points), float(self.uniform))
+        for centre, width, count in self.centres:
+            density += count * np.prod(_bell(points, centre, width), axis=1)
+        return 1 / density
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +164,9 @@ def _folded(point: Array) -> Array:
     return folded
 
 
-def _bell(point: Array, centre: Array, width: float) -> Array:
+def _bell(points: Array, centre: Array, width: float) -> Array:
     """Return the density of the steps along each coordinate, with those that were reflected."""
-    reflected = np.stack([point, -point, 2 - point])
+    reflected = np.stack([points, -points, 2 - points])
     bells: Array = np.exp(-(((reflected - centre) / width) ** 2) / 2) / (width * np.sqrt(2 * np.pi))
     density: Array = bells.sum(axis=0)
     return density
@@ -233,10 +236,11 @@ def _kinds(
     """
     rows, kinds, weights = [], [], []
     for number, (name, cloud) in enumerate(clouds.items()):
-        runs = [*cloud.statistics, *(one for others in cloud.again.values() for one in others)]
-        rows += [[one[key] - seen[key] for key in names] for one in runs]
-        kinds += [number] * len(runs)
-        weights += [prior(name) / len(runs)] * len(runs)
+        for place, (first, share) in enumerate(zip(cloud.statistics, cloud.shares(), strict=True)):
+            runs = [first, *cloud.again.get(place, [])]
+            rows += [[one[key] - seen[key] for key in names] for one in runs]
+            kinds += [number] * len(runs)
+            weights += [prior(name) * share / len(runs)] * len(runs)
     off = np.clip(np.array(rows) / scale, -FARTHEST, FARTHEST)
     distance = (off**2).mean(axis=1)
     # Epanechnikov's kernel: it ends at the farthest of those that count.
@@ -273,10 +277,9 @@ def _over_seeds(cloud: Cloud, seen: Mapping[str, float], names: Sequence[str], s
 
 def _weights(cloud: Cloud, distances: Array) -> Array:
     """Return the probability of each link of a kind; less alike ones count more until enough count."""
-    drawn = np.array([cloud.density(point) for point in cloud.points])
-    warmth = 1.0
+    shares, warmth = cloud.shares(), 1.0
     while True:
-        weights: Array = np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth) / drawn
+        weights: Array = np.exp(-(distances - distances.min()) * EFFECTIVE / 2 / warmth) * shares
         weights /= weights.sum()
         if 1 / (weights**2).sum() >= LEAST or warmth > 1e3:
             return weights

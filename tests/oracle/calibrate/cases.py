@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 FAMILIES = ("droptail", "headdrop", "red", "codel", "pie")
-DEVELOPED, KEPT = [*range(40), *range(100, 120)], range(120, 140)
+DEVELOPED, KEPT = [*range(40), *range(100, 140)], range(140, 160)
 """Numbers of the cases to develop with, and of those kept aside until the end."""
 
 IDLE = 3
