@@ -34,6 +34,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inference, "EACH", 30)
 
 
+def most_probable(families: dict[str, float]) -> str:
+    """Return the family of the link that is written: with so few links none reaches the share that names one."""
+    return max(families, key=families.__getitem__)
+
+
 def changed(file: Path, change: Callable[[Document], object]) -> None:
     document = json.loads(file.read_text())
     change(document)
@@ -53,7 +58,7 @@ def test_link_of_the_kernel_is_found_and_found_again(few: None, tmp_path: Path) 
     found, again = calibrate(files), calibrate(files)
     one = judge.Judged(39, cases.truth(cases.case(39)), found)
     assert [one.covers(name) for name in judge.UNITS] == [True] * 3
-    assert found.family == "pie"
+    assert most_probable(found.families) == "pie"
     assert found.fits
     assert sum(found.families.values()) == pytest.approx(1)
     assert found.document() == again.document()
@@ -255,7 +260,7 @@ def test_command_writes_a_link_for_advise_and_run(few: None, quick_cli: Cli, tmp
     document = json.loads((out / "calibration.json").read_text())
     link = Link.of(Scenario.load(out / "calibrated.toml"), "calibrated.toml", "home")
     assert document["rate"]["low"] * 0.95 < link.queues.down.rate < document["rate"]["high"] * 1.05
-    assert link.queues.down.aqm["name"] == document["family"]
+    assert link.queues.down.aqm["name"] == most_probable(document["families"])
     # An upload, whose direction is the dumbbell's reverse one; the other is a guess.
     assert document["direction"] == "up"
     assert link.queues.up == link.queues.down

@@ -25,7 +25,7 @@ STEP, RATE, PACKET = 0.1, 1e7, 1500
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search with few links."""
-    for name, value in {"FIRST": 8, "EACH": 10, "AGAIN": 1, "BEST": 2, "SEEDS": 2}.items():
+    for name, value in {"FIRST": 10, "EACH": 20, "AGAIN": 1, "BEST": 2, "SEEDS": 2}.items():
         monkeypatch.setattr(inference, name, value)
 
 

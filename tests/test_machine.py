@@ -5,13 +5,12 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-import psutil
 import pytest
 from conftest import Cli
 
 import aqmlab
 from aqmlab import EngineUnavailable, MachineWarning, Scenario
-from aqmlab.execute import linux, threads
+from aqmlab.execute import limits, linux, threads
 from aqmlab.execute.engine import Engine
 from aqmlab.execute.preflight import Finding, State
 from aqmlab.execute.preflight import guest as guests
@@ -87,7 +86,7 @@ def cli_of(quick_cli: Cli, tiny: Scenario, tmp_path: Any) -> Cli:
 
 
 def test_other_warnings_of_a_command_remain_as_they_are(quick_cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("aqmlab.scenario.shipped", lambda: warnings.warn("odd", UserWarning, stacklevel=1))
+    monkeypatch.setattr("aqmlab.reports.listing.overview", lambda _: warnings.warn("odd", UserWarning, stacklevel=1))
     with pytest.raises(UserWarning, match="odd"):
         quick_cli("list", "scenarios")
 
@@ -119,7 +118,7 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Room:
 
     def let(cores: int, free: int, space: int = 10**12) -> None:
         monkeypatch.setattr(threads, "cores", lambda: cores)
-        monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=free))
+        monkeypatch.setattr(limits, "_bytes", lambda *_: free)
         monkeypatch.setattr(guests, "memory_space", lambda machine: space)
 
     return let

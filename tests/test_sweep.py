@@ -190,11 +190,9 @@ def test_an_engine_of_ones_own_does_the_tasks(tiny: Scenario) -> None:
 
 
 def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    import psutil
-
     monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
     free = tiny.with_({"traffic.long.count": 500, "record.series": False})._memory
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": free})())
+    monkeypatch.setattr("aqmlab.execute.limits._bytes", lambda *_: free)
     swept = aqmlab.sweep(tiny, vary={"traffic.long.count": "3,50000"})
     assert (swept.done, len(swept.failures)) == (1, 1)
     assert "GB of memory needed" in swept.failures[0].error
@@ -203,13 +201,11 @@ def test_a_point_that_needs_too_much_memory_is_a_bad_point(tiny: Scenario, monke
 
 
 def test_as_many_runs_meet_as_there_is_memory_for(tiny: Scenario, monkeypatch: pytest.MonkeyPatch) -> None:
-    import psutil
-
     monkeypatch.setattr("aqmlab.execute.task.require_memory", lambda: None)  # this process is larger
     jobs: list[int] = []
     executor = local.executor
     monkeypatch.setattr(local, "executor", lambda count: jobs.append(count) or executor(count))
     memory = tiny.with_({"record.series": False})._memory
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: type("Free", (), {"available": 2 * memory + 1})())
+    monkeypatch.setattr("aqmlab.execute.limits._bytes", lambda *_: 2 * memory + 1)
     aqmlab.sweep(tiny, seeds=4, jobs=4)
     assert jobs == [2]

@@ -131,7 +131,7 @@ class Configuration:
         """The device to shape, and what to know of it."""
         if self.ppp:
             return self.ppp, "OpenWrt's device of PPP for the interface wan; elsewhere it may be ppp0"
-        return "eth0", "the device to the modem; if that is PPPoE's, say so by --link-layer"
+        return "eth0", "the device to the modem; if that is a PPPoE device, say so by --link-layer"
 
     @property
     def tc(self) -> str:
